@@ -1,0 +1,118 @@
+/**
+ * What a serializer snapshot becomes: a tree of SerializerSnapshots (pure data, as read from the file) and, built from it,
+ * a Codec that walks value bytes.
+ *
+ * Flink: org.apache.flink.api.common.typeutils.TypeSerializerSnapshot / TypeSerializer (1.20).
+ */
+import type { Column } from '../io/column.js';
+import type { Cursor } from '../io/cursor.js';
+import type { SqlType, Value } from '../types.js';
+
+/** Reads, skips and appends values of one serializer. `read`, `skip` and `append` end at the same byte. */
+export interface Codec {
+  /** the SQL type of the values, from the snapshot alone */
+  readonly type: SqlType;
+  /** TypeSerializer.getLength(): bytes of every value, or -1. Decides the length suffixes of composite keys. */
+  readonly length: number;
+  /**
+   * Set when (some) values cannot be decoded: the reason, in words for `state_meta.reason`. Such a codec's type is JSON and
+   * its read() gives `{"$serializer","$hex"}` (or a partial form) of everything up to the cursor's `end`.
+   */
+  readonly opaque?: string;
+  /**
+   * true when a value may swallow everything up to the cursor's end because its own end cannot be known. Inside a
+   * composite, what follows such a value is not decodable.
+   */
+  readonly unbounded?: boolean;
+  read(c: Cursor): Value;
+  skip(c: Cursor): void;
+  /** Decodes one value straight into a column of `type`. */
+  append(c: Cursor, out: Column): void;
+}
+
+/** A serializer snapshot as it stands in the file. */
+export interface SerializerSnapshot {
+  /** full class name of the snapshot, as written */
+  readonly snapshotClass: string;
+  /** the snapshot's own version */
+  readonly version: number;
+  /** simple name of the serializer (`PojoSerializer`) */
+  readonly serializer: string;
+  /** readable tree without package names: `Pojo(Profile: id Long, name String)` */
+  readonly text: string;
+  /** nested snapshots, in order; `name` is the field, `key`, `value`, `element` … */
+  readonly children: readonly NamedSnapshot[];
+  /** what else the snapshot says, by field name: type class, enum constants, Avro schema, declared subclasses … (for `check`, `inspect`) */
+  readonly details: Readonly<Record<string, SnapshotDetail>>;
+  /** set when the snapshot class is not known and the body was stepped over */
+  readonly unknown?: string;
+  /** Builds the codec. Pure; may throw only StateQueryErrors. */
+  codec(context: CodecContext): Codec;
+}
+export interface NamedSnapshot {
+  readonly name: string;
+  readonly snapshot: SerializerSnapshot;
+}
+export type SnapshotDetail = string | number | boolean | null | readonly SnapshotDetail[] | { readonly [k: string]: SnapshotDetail };
+
+/** What a codec may need beyond its snapshot. */
+export interface CodecContext {
+  /** major version of the Flink that wrote the snapshot (1 or 2): Kryo 2.24 or Kryo 5.6; undefined: unknown */
+  readonly flinkMajor?: 1 | 2;
+  /** class layouts from `--jar`; `serializers/class-pool.ts` */
+  readonly classes?: ClassPool;
+  /** current nesting of codec building, limited */
+  readonly depth?: number;
+}
+
+/** Layouts of user classes, read from .class files as data. */
+export interface ClassPool {
+  /** a class by its Java name (`com.x.Outer$Inner`), or undefined */
+  find(name: string): ClassLayout | undefined;
+}
+export interface ClassLayout {
+  readonly name: string;
+  readonly superName: string | undefined;
+  readonly interfaces: readonly string[];
+  readonly isEnum: boolean;
+  readonly isRecord: boolean;
+  readonly isInterface: boolean;
+  readonly isFinal: boolean;
+  readonly isAbstract: boolean;
+  readonly enumConstants: readonly string[];
+  readonly fields: readonly FieldLayout[];
+  /** record components in declaration order */
+  readonly recordComponents: readonly string[];
+}
+export interface FieldLayout {
+  readonly name: string;
+  /** JVM descriptor: `I`, `Ljava/lang/String;`, `[J` */
+  readonly descriptor: string;
+  /** generic signature when there is one: `Ljava/util/List<Ljava/lang/String;>;` */
+  readonly signature: string | undefined;
+  readonly isStatic: boolean;
+  readonly isTransient: boolean;
+  readonly isSynthetic: boolean;
+}
+
+/** A codec whose append() goes through read(). Hot codecs write their own. */
+export function codecOf(parts: {
+  type: SqlType;
+  length?: number;
+  opaque?: string;
+  unbounded?: boolean;
+  read(c: Cursor): Value;
+  skip?(c: Cursor): void;
+  append?(c: Cursor, out: Column): void;
+}): Codec {
+  const { read } = parts;
+  return {
+    type: parts.type,
+    length: parts.length ?? -1,
+    ...(parts.opaque === undefined ? {} : { opaque: parts.opaque }),
+    ...(parts.unbounded === undefined ? {} : { unbounded: parts.unbounded }),
+    read,
+    skip: parts.skip ?? (c => void read(c)),
+    append: parts.append ?? ((c, out) => out.push(read(c))),
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * The scan contract between virtual tables and SQL engines.
+ *
+ *   Table.bind(restrictions)   → BoundTable: the columns with their types, decided from headers alone (contract §2 "Typing")
+ *   BoundTable.scan(request)   → Scan: batches of columns as bytes; pulled, synchronous, reused memory
+ *   BoundTable.explain(request) → what scan() would touch, without reading a state file's entries
+ *
+ * A scan may use every filter to read less, and must never drop a row that satisfies all of them: the engine applies them again.
+ */
+import type { ColumnBatch } from '../io/column.js';
+import type { SqlType } from '../types.js';
+
+/** A column as the contract declares it; `dynamic` types depend on the states a query can touch. */
+export interface ColumnSpec {
+  readonly name: string;
+  readonly type: SqlType | 'dynamic';
+  readonly description: string;
+}
+
+/** A table as the contract declares it: docs, `schema` and tests are made from this. */
+export interface TableSpec {
+  readonly name: string;
+  /** other spellings (`KeyedState`), matched without case like every name */
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly columns: readonly ColumnSpec[];
+  readonly examples: readonly string[];
+}
+
+/** A constant of the statement, exact. */
+export type Constant =
+  | { readonly kind: 'string'; readonly value: string }
+  | { readonly kind: 'integer'; readonly value: bigint }
+  | { readonly kind: 'decimal'; readonly text: string }
+  | { readonly kind: 'boolean'; readonly value: boolean };
+
+/** One conjunct of the WHERE of the SELECT that names the table; columns are named in the table's own spelling. */
+export type Filter =
+  | { readonly column: string; readonly op: '=' | '<>' | '<' | '<=' | '>' | '>='; readonly value: Constant }
+  | { readonly column: string; readonly op: 'in'; readonly values: readonly Constant[] }
+  | { readonly column: string; readonly op: 'is null' | 'is not null' }
+  | { readonly column: string; readonly op: 'prefix'; readonly value: string };
+
+/** Conjuncts over operator_id, operator_uid, operator_name, state_name, state_kind: they decide the types. */
+export interface Restriction {
+  readonly column: string;
+  /** the column must equal one of these, compared as text */
+  readonly values: readonly string[];
+}
+
+export interface BoundColumn {
+  readonly name: string;
+  /** the column's one type; JSON when mixed */
+  readonly type: SqlType;
+  /** the states left have several types: JSON where JSON is wanted, text elsewhere */
+  readonly mixed: boolean;
+  readonly description: string;
+}
+
+/** A column asked for. A mixed column comes as text (VARCHAR: scalars without quotes, nested values as JSON) or as JSON. */
+export interface Projection {
+  readonly name: string;
+  readonly form: 'value' | 'text' | 'json';
+}
+
+export interface ScanRequest {
+  readonly columns: readonly Projection[];
+  readonly filters: readonly Filter[];
+  /** rows wanted at most; given only when every filter of the statement is among `filters` or there is none */
+  readonly limit?: number;
+}
+
+export interface Scan {
+  /** The next batch, or undefined at the end. Its memory is reused by the next call. Never an empty batch. */
+  next(): ColumnBatch | undefined;
+  close(): void;
+}
+
+/** What a scan touches, as plain data for EXPLAIN. */
+export interface ScanExplanation {
+  readonly table: string;
+  readonly operators: { readonly kept: number; readonly of: number };
+  readonly states: { readonly kept: number; readonly of: number };
+  readonly keyGroups?: { readonly kept: number; readonly of: number };
+  readonly columns: readonly { readonly name: string; readonly type: string; readonly mixed: boolean }[];
+  readonly filters: readonly { readonly text: string; readonly use: 'exact' | 'inexact' | 'engine' }[];
+  readonly limit?: number;
+}
+
+export interface BoundTable {
+  readonly columns: readonly BoundColumn[];
+  scan(request: ScanRequest): Scan;
+  explain(request: ScanRequest): ScanExplanation;
+  /** rows, when known without a scan */
+  readonly rowCount?: number;
+}
+
+export interface Table {
+  readonly spec: TableSpec;
+  bind(restrictions: readonly Restriction[]): BoundTable;
+}
+
+/** The tables of one opened snapshot, by name. */
+export interface Catalog {
+  /** without case; undefined when there is none */
+  find(name: string): Table | undefined;
+  /** names for SHOW TABLES and suggestions; `all` includes the per-operator and per-state ones */
+  names(all: boolean): readonly string[];
+}
