@@ -106,6 +106,8 @@ export class Struct {
   constructor(
     readonly values: readonly Value[],
     readonly extras?: readonly StructExtra[],
+    /** of a choice (Either, Try): index of the field that is there; JSON shows it alone, the other one is NULL in SQL */
+    readonly chosen?: number,
   ) {}
 }
 export interface StructExtra {

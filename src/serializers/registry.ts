@@ -1,0 +1,138 @@
+/**
+ * Which snapshot class is read by what: one line here for each file of serializers.
+ *
+ * An entry is made by `defineSerializer` (snapshot.ts). The registry adds to what its `read` gives the class, the version, a
+ * memo and a limit on nesting. Unknown classes go through the structural probes (probe.ts) before they are given up.
+ */
+import type { Cursor } from '../io/cursor.js';
+import { SERIALIZERS as AVRO } from './avro/index.js';
+import { SERIALIZERS as CEP } from './cep/index.js';
+import type { Codec, CodecContext, SerializerSnapshot } from './codec.js';
+import { SERIALIZERS as CONNECTORS } from './connectors/index.js';
+import { SERIALIZERS as KRYO } from './kryo/index.js';
+import { probeUnknown, unknownFramed } from './probe.js';
+import {
+  ADAPTER_VERSION,
+  MAX_NESTING,
+  type SerializerDefinition,
+  type SnapshotBody,
+  type SnapshotReader,
+  UnknownSnapshotError,
+} from './snapshot.js';
+import { SERIALIZERS as TABLE } from './table/index.js';
+
+const FILES: readonly (readonly SerializerDefinition[])[] = [TABLE, AVRO, KRYO, CONNECTORS, CEP];
+
+const BY_CLASS: ReadonlyMap<string, SerializerDefinition> = new Map(
+  FILES.flat().flatMap(definition => definition.snapshotClasses.map(name => [name, definition] as const)),
+);
+
+/** All snapshot classes that are known by name. */
+export function knownSnapshotClasses(): string[] {
+  return [...BY_CLASS.keys()];
+}
+
+/**
+ * Reads a versioned snapshot: utf class, i32 version, body.
+ * @param depth of nesting so far
+ * @param probing inside a guess at an unknown class's structure: no further guesses
+ * @throws UnknownSnapshotError when the class is not known and its body cannot be stepped over; CorruptError
+ */
+export function readVersionedSnapshot(c: Cursor, depth = 0, probing = false): SerializerSnapshot {
+  const className = readClassName(c);
+  const version = c.i32();
+  return readBody(c, className, version, { depth, legacy: false, probing });
+}
+
+/**
+ * Reads a snapshot with its proxy in front: i32 2 (since 1.7) or i32 1 (1.3–1.6), as it stands in the headers of state files.
+ * @throws UnknownSnapshotError, CorruptError
+ */
+export function readSnapshotWithProxy(c: Cursor, depth = 0, probing = false): SerializerSnapshot {
+  const at = c.position;
+  const proxy = c.i32();
+  if (proxy === 2) return readVersionedSnapshot(c, depth, probing);
+  if (proxy !== 1) c.fail(`serializer snapshot proxy of version ${proxy}, expected 2 or 1`, at);
+  const className = readClassName(c);
+  return readBody(c, className, c.i32(), { depth, legacy: true, probing });
+}
+
+function readClassName(c: Cursor): string {
+  const at = c.position;
+  const name = c.utf('serializer snapshot class');
+  if (!/^[\p{L}_$][\p{L}\p{N}_$.]*$/u.test(name)) c.fail('serializer snapshot class is not a class name', at);
+  return name;
+}
+
+interface Place {
+  readonly depth: number;
+  readonly legacy: boolean;
+  readonly probing: boolean;
+}
+
+function readBody(c: Cursor, snapshotClass: string, version: number, place: Place): SerializerSnapshot {
+  if (place.depth > MAX_NESTING) c.fail(`serializer snapshots nest deeper than ${MAX_NESTING}`);
+  if (version === ADAPTER_VERSION) {
+    // TypeSerializerSerializationProxy: the serializer as a Java object, with its length
+    const at = c.position;
+    const proxy = c.i32();
+    if (proxy !== 1) c.fail(`serializer proxy of version ${proxy}, expected 1`, at);
+    c.take(c.count('length of the Java-serialized serializer'), 'Java-serialized serializer');
+    return readBody(c, snapshotClass, c.i32(), { ...place, legacy: true });
+  }
+  const reader = readerOf(snapshotClass, version, place);
+  const definition = BY_CLASS.get(snapshotClass);
+  return finish(reader, definition === undefined ? probeUnknown(c, reader) : definition.read(c, version, reader));
+}
+
+function readerOf(snapshotClass: string, version: number, place: Place): SnapshotReader {
+  const { depth, legacy, probing } = place;
+  return {
+    snapshotClass,
+    version,
+    legacy,
+    depth,
+    probing,
+    versioned: (c, guess = false) => readVersionedSnapshot(c, depth + 1, probing || guess),
+    withProxy: c => readSnapshotWithProxy(c, depth + 1, probing),
+    framed(c) {
+      const start = c.position;
+      try {
+        const snapshot = readVersionedSnapshot(c, depth + 1, probing);
+        if (c.position === c.end || snapshot.unknown === undefined) return snapshot;
+      } catch (error) {
+        if (!(error instanceof UnknownSnapshotError)) throw error;
+      }
+      c.position = start;
+      const className = readClassName(c);
+      const inner = readerOf(className, c.i32(), { depth: depth + 1, legacy: false, probing });
+      return finish(inner, unknownFramed(c, inner));
+    },
+    unknownVersion(c) {
+      throw new UnknownSnapshotError(snapshotClass, version, c.position, `version ${version} of ${snapshotClass} is not known`, {
+        ...c.origin,
+        offset: c.offset,
+      });
+    },
+  };
+}
+
+function finish(reader: SnapshotReader, body: SnapshotBody): SerializerSnapshot {
+  const memo: { major: 1 | 2 | undefined; classes: unknown; codec: Codec }[] = [];
+  return {
+    serializer: body.serializer,
+    text: body.text,
+    ...(body.unknown === undefined ? {} : { unknown: body.unknown }),
+    snapshotClass: reader.snapshotClass,
+    version: reader.version,
+    children: body.children ?? [],
+    details: body.details ?? {},
+    codec(context: CodecContext): Codec {
+      const made = memo.find(m => m.major === context.flinkMajor && m.classes === context.classes);
+      if (made !== undefined) return made.codec;
+      const codec = body.codec({ ...context, depth: (context.depth ?? 0) + 1 });
+      memo.push({ major: context.flinkMajor, classes: context.classes, codec });
+      return codec;
+    },
+  };
+}
