@@ -114,7 +114,7 @@ export interface OperatorHandle {
   readonly empty?: boolean;
 }
 
-/** One entry of the channel state of a subtask; a merged one (V6) has several channels behind it. */
+/** In-flight data of one channel. A merged entry (V6) gives one handle for each of its channels, all with the same `merged`. */
 export interface ChannelHandle {
   readonly direction: 'input' | 'output';
   readonly subtaskIndex: number;
@@ -125,7 +125,17 @@ export interface ChannelHandle {
   readonly offsets: readonly number[];
   /** bytes of this channel's state, as the handle says */
   readonly size: number;
+  /** the delegate: often one file for all channels, also of several subtasks */
   readonly stream: StreamHandle;
+  /** Merged*StateHandle: the entry this channel came from, one object for all of its channels */
+  readonly merged?: MergedChannels;
+}
+
+/** A MergedInputChannelStateHandle or MergedResultSubpartitionStateHandle (V6). */
+export interface MergedChannels {
+  /** bytes of all its channels, as the entry says: what counts as its size, once */
+  readonly size: number;
+  readonly channels: number;
 }
 
 export interface Subtask {
@@ -137,6 +147,8 @@ export interface Subtask {
   readonly managedKeyed?: KeyedHandle;
   readonly rawKeyed?: KeyedHandle;
   readonly channels: readonly ChannelHandle[];
+  /** Flink 1.3 only: state of a 1.1-style operator, Java-serialized by the user's code */
+  readonly legacy?: StreamHandle;
 }
 
 export interface Operator {
@@ -156,6 +168,14 @@ export interface Operator {
   readonly end: number;
 }
 
+/** Layouts that share a version number (V3); undefined where nothing in the file depends on it. */
+export interface MetadataLayout {
+  /** `with-subtask` since 1.12, `without-subtask` in 1.11 */
+  readonly channels?: 'with-subtask' | 'without-subtask';
+  /** tags 8, 9 and 10: `1.14`, or `1.15` with sizes and ids */
+  readonly changelog?: '1.14' | '1.15';
+}
+
 export interface MasterState {
   readonly name: string;
   readonly version: number;
@@ -170,6 +190,7 @@ export interface Metadata {
   readonly operators: readonly Operator[];
   /** V4+: the Java-serialized CheckpointProperties; decoded lazily (`properties.ts`) */
   readonly properties?: { readonly bytes: Uint8Array; readonly offset: number };
+  readonly layout: MetadataLayout;
   /** bytes of the file */
   readonly size: number;
 }
