@@ -121,7 +121,10 @@ export class MapValue {
   constructor(readonly entries: readonly (readonly [key: Value, value: Value])[]) {}
 }
 
-/** A value whose only form is JSON: finished JSON text (numbers exact, decimals as strings). */
+/**
+ * A value whose only form is JSON: finished JSON text (numbers exact, decimals as strings). It may stand for a value of any
+ * type that could be decoded in part only; columns of other types than JSON refuse it (VALUE_OUT_OF_RANGE).
+ */
 export class JsonText {
   constructor(readonly text: string) {}
 }

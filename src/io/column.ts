@@ -195,6 +195,7 @@ export class FixedColumn extends ColumnBase {
       return;
     }
     const { type } = this;
+    if (value instanceof JsonText) throw outOfRange(type, 'decoded only in part');
     switch (type.kind) {
       case 'BOOLEAN':
         this.pushI8(value === true ? 1 : 0);
@@ -332,8 +333,10 @@ export class BytesColumn extends ColumnBase {
   override push(value: Value): void {
     if (value === null) this.pushNull();
     else if (typeof value === 'string') this.pushString(value);
-    else if (value instanceof JsonText) this.pushString(value.text);
-    else {
+    else if (value instanceof JsonText) {
+      if (this.type.kind !== 'JSON') throw outOfRange(this.type, 'decoded only in part');
+      this.pushString(value.text);
+    } else {
       const bytes = value as Uint8Array;
       this.pushBytes(bytes, 0, bytes.length);
     }
@@ -369,6 +372,7 @@ export class StructColumn extends ColumnBase {
       this.pushNull();
       return;
     }
+    if (value instanceof JsonText) throw outOfRange(this.type, 'decoded only in part');
     const { values, extras } = value as Struct;
     if (extras?.some(x => x.name === '$hex')) throw outOfRange(this.type, 'decoded only in part');
     this.begin();
@@ -414,6 +418,7 @@ export class ListColumn extends ColumnBase {
       this.pushNull();
       return;
     }
+    if (value instanceof JsonText) throw outOfRange(this.type, 'decoded only in part');
     if (this.type.kind === 'MAP') {
       const seen = new Set<unknown>();
       const [keys, values] = this.children;
@@ -499,7 +504,9 @@ function fixedValue(column: FixedColumn, row: number): Value {
     case 'INTERVAL':
       return new Interval(view.getInt32(at, true), view.getInt32(at + 4, true), view.getBigInt64(at + 8, true));
     case 'UUID': {
-      const hex = BigInt.asUintN(128, i128(view, at) ^ (1n << 127n)).toString(16).padStart(32, '0');
+      const hex = BigInt.asUintN(128, i128(view, at) ^ (1n << 127n))
+        .toString(16)
+        .padStart(32, '0');
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
     }
     case 'DECIMAL': {

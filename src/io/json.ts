@@ -10,9 +10,9 @@
  *   STRUCT                 object: leading extras, fields, other extras; of a choice (Either, Try) the chosen field alone
  *   LIST                   array
  *   MAP                    object when keys are text, numbers or booleans and no key is null or repeated; else [{"key","value"}]
- *   JSON                   its text as it is
+ *   JSON                   its text as it is; so any value that is a JsonText (decoded in part only)
  */
-import type { Decimal, Interval, JsonText, MapValue, SqlType, Struct, Timestamp, Value } from '../types.js';
+import { type Decimal, type Interval, JsonText, type MapValue, type SqlType, type Struct, type Timestamp, type Value } from '../types.js';
 
 export interface JsonOptions {
   /** `string`: BIGINT, HUGEINT and DECIMAL are quoted */
@@ -27,6 +27,7 @@ export const INSIDE_JSON: JsonOptions = { numbers: 'exact', decimals: 'string' }
 /** JSON text of a value of `type`. */
 export function jsonOf(type: SqlType, value: Value, options: JsonOptions = {}): string {
   if (value === null) return 'null';
+  if (value instanceof JsonText) return value.text;
   switch (type.kind) {
     case 'BOOLEAN':
       return value === true ? 'true' : 'false';
@@ -47,7 +48,7 @@ export function jsonOf(type: SqlType, value: Value, options: JsonOptions = {}): 
       return Number.isFinite(value as number) ? text : `"${text}"`;
     }
     case 'JSON':
-      return (value as JsonText).text;
+      throw new Error('a JSON value is a JsonText');
     case 'STRUCT':
       return structJson(type.fields, value as Struct, options);
     case 'LIST': {
@@ -66,6 +67,7 @@ export function jsonOf(type: SqlType, value: Value, options: JsonOptions = {}): 
 /** The JSON form without outer quotes: what tables, csv and text columns show. NULL is the word `null`. */
 export function textOf(type: SqlType, value: Value, options: JsonOptions = {}): string {
   if (value === null) return 'null';
+  if (value instanceof JsonText) return value.text.startsWith('"') ? (JSON.parse(value.text) as string) : value.text;
   switch (type.kind) {
     case 'VARCHAR':
     case 'UUID':
@@ -92,10 +94,6 @@ export function textOf(type: SqlType, value: Value, options: JsonOptions = {}): 
       return String(value);
     case 'DECIMAL':
       return (value as Decimal).toString();
-    case 'JSON': {
-      const { text } = value as JsonText;
-      return text.startsWith('"') ? (JSON.parse(text) as string) : text;
-    }
     default:
       return jsonOf(type, value, options);
   }
