@@ -206,8 +206,7 @@ export class JavaStreamReader {
     const { c } = this;
     const handle = c.i32();
     const found = this.handles[handle - BASE_HANDLE];
-    if (found === undefined)
-      return c.fail(`reference to handle ${handle - BASE_HANDLE} of ${this.handles.length}`, c.position - 4);
+    if (found === undefined) return c.fail(`reference to handle ${handle - BASE_HANDLE} of ${this.handles.length}`, c.position - 4);
     return found;
   }
 
@@ -293,16 +292,14 @@ export class JavaStreamReader {
           name: field,
           descriptor: type === 'L' || type === '[' ? this.stringContent('field descriptor') : type,
         });
-        if (fields[fields.length - 1].descriptor[0] !== type)
-          c.fail(`descriptor of field ${field} contradicts its type ${type}`);
+        if (fields[fields.length - 1].descriptor[0] !== type) c.fail(`descriptor of field ${field} contradicts its type ${type}`);
       }
     }
     desc.annotation = this.annotation();
     desc.superDesc = this.classDescOrNull('a superclass');
     let supers = 0;
     for (let d = desc.superDesc; d !== undefined; d = d.superDesc)
-      if (d === desc || ++supers > MAX_SUPERCLASSES)
-        c.fail(`class ${desc.name} has more than ${MAX_SUPERCLASSES} superclasses`, at);
+      if (d === desc || ++supers > MAX_SUPERCLASSES) c.fail(`class ${desc.name} has more than ${MAX_SUPERCLASSES} superclasses`, at);
     this.depth--;
     return desc;
   }
@@ -318,17 +315,13 @@ export class JavaStreamReader {
     for (let d: JavaClassDesc | undefined = classDesc; d !== undefined; d = d.superDesc) {
       chain.push(d);
       // a descriptor still being read may be referred to from its own annotation
-      if (chain.length > MAX_SUPERCLASSES + 1)
-        c.fail(`class ${classDesc.name} has more than ${MAX_SUPERCLASSES} superclasses`, at);
+      if (chain.length > MAX_SUPERCLASSES + 1) c.fail(`class ${classDesc.name} has more than ${MAX_SUPERCLASSES} superclasses`, at);
     }
     for (const d of chain.reverse()) {
       if ((d.flags & SC_EXTERNALIZABLE) !== 0) {
         if ((d.flags & SC_BLOCK_DATA) === 0) {
           const where = { ...c.origin, offset: c.offset };
-          throw new UnsupportedError(
-            `externalizable class ${d.name} of protocol version 1, whose data has no end mark`,
-            where,
-          );
+          throw new UnsupportedError(`externalizable class ${d.name} of protocol version 1, whose data has no end mark`, where);
         }
         data.push({ classDesc: d, values: [], annotation: this.annotation() });
       } else if ((d.flags & SC_SERIALIZABLE) !== 0) {
@@ -374,8 +367,7 @@ export class JavaStreamReader {
     const at = c.position;
     const classDesc = this.classDesc('array');
     const component = classDesc.name[1];
-    if (classDesc.name[0] !== '[' || component === undefined)
-      c.fail(`array of class ${JSON.stringify(classDesc.name)}`, at);
+    if (classDesc.name[0] !== '[' || component === undefined) c.fail(`array of class ${JSON.stringify(classDesc.name)}`, at);
     let array: JavaArray | JavaPrimitiveArray;
     if (component === 'L' || component === '[') {
       const elements: JavaValue[] = [];

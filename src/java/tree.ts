@@ -141,8 +141,7 @@ export function simpleClassName(name: string): string {
 /** Whether the stream says that `value`'s class is `className` or extends it. */
 export function isJavaInstance(value: JavaValue, className: string): value is JavaObject {
   if (value.kind !== 'object') return false;
-  for (let d: JavaClassDesc | undefined = value.classDesc; d !== undefined; d = d.superDesc)
-    if (d.name === className) return true;
+  for (let d: JavaClassDesc | undefined = value.classDesc; d !== undefined; d = d.superDesc) if (d.name === className) return true;
   return false;
 }
 

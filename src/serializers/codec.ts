@@ -6,7 +6,10 @@
  */
 import type { Column } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
+import type { ClassPool } from '../java/class-file.js';
 import type { SqlType, Value } from '../types.js';
+
+export type { ClassLayout, ClassPool, FieldLayout } from '../java/class-file.js';
 
 /** Reads, skips and appends values of one serializer. `read`, `skip` and `append` end at the same byte. */
 export interface Codec {
@@ -59,40 +62,10 @@ export type SnapshotDetail = string | number | boolean | null | readonly Snapsho
 export interface CodecContext {
   /** major version of the Flink that wrote the snapshot (1 or 2): Kryo 2.24 or Kryo 5.6; undefined: unknown */
   readonly flinkMajor?: 1 | 2;
-  /** class layouts from `--jar`; `serializers/class-pool.ts` */
+  /** class layouts from `--jar`; java/jar.ts */
   readonly classes?: ClassPool;
   /** current nesting of codec building, limited */
   readonly depth?: number;
-}
-
-/** Layouts of user classes, read from .class files as data. */
-export interface ClassPool {
-  /** a class by its Java name (`com.x.Outer$Inner`), or undefined */
-  find(name: string): ClassLayout | undefined;
-}
-export interface ClassLayout {
-  readonly name: string;
-  readonly superName: string | undefined;
-  readonly interfaces: readonly string[];
-  readonly isEnum: boolean;
-  readonly isRecord: boolean;
-  readonly isInterface: boolean;
-  readonly isFinal: boolean;
-  readonly isAbstract: boolean;
-  readonly enumConstants: readonly string[];
-  readonly fields: readonly FieldLayout[];
-  /** record components in declaration order */
-  readonly recordComponents: readonly string[];
-}
-export interface FieldLayout {
-  readonly name: string;
-  /** JVM descriptor: `I`, `Ljava/lang/String;`, `[J` */
-  readonly descriptor: string;
-  /** generic signature when there is one: `Ljava/util/List<Ljava/lang/String;>;` */
-  readonly signature: string | undefined;
-  readonly isStatic: boolean;
-  readonly isTransient: boolean;
-  readonly isSynthetic: boolean;
 }
 
 /** A codec whose append() goes through read(). Hot codecs write their own. */
