@@ -88,6 +88,14 @@ export class Timestamp {
     }
     return new Timestamp(seconds, rest * 1_000_000);
   }
+  /** DuckDB's ±infinity: bounds of windows and timers that SQL timestamps cannot hold. */
+  static readonly INFINITY = new Timestamp(9223372036854775807n, 0);
+  static readonly NEGATIVE_INFINITY = new Timestamp(-9223372036854775807n, 0);
+  /** A window bound: ±infinity outside of DuckDB's range (contract §3). */
+  static ofBoundMillis(millis: bigint): Timestamp {
+    if (millis > 9223372036854774n) return Timestamp.INFINITY;
+    return millis < -9223372022400000n ? Timestamp.NEGATIVE_INFINITY : Timestamp.ofMillis(millis);
+  }
 }
 
 export class Interval {

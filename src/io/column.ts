@@ -143,7 +143,9 @@ export class FixedColumn extends ColumnBase {
     this.validity[this.length - 1] = 0;
   }
   pushI8(n: number): void {
-    this.view.setInt8(this.slot(), n);
+    // the slot first: growing replaces the view
+    const at = this.slot();
+    this.view.setInt8(at, n);
   }
   pushI16(n: number): void {
     const at = this.slot();
@@ -236,6 +238,10 @@ export class FixedColumn extends ColumnBase {
       case 'TIMESTAMP':
       case 'TIMESTAMPTZ': {
         const t = value as Timestamp;
+        if (t === Timestamp.INFINITY || t === Timestamp.NEGATIVE_INFINITY) {
+          this.pushI64(t === Timestamp.INFINITY ? I64_MAX : -I64_MAX);
+          return;
+        }
         const micros = t.seconds * 1000000n + BigInt(Math.floor(t.nanos / 1000));
         if (micros >= I64_MAX || micros <= -9223372022400000000n) throw outOfRange(type, `${t.seconds}s`);
         this.pushI64(micros);
@@ -528,6 +534,8 @@ function i128(view: DataView, at: number): bigint {
 }
 
 function timestampOf(units: bigint, perSecond: bigint, nanosPerUnit: number): Timestamp {
+  if (units === I64_MAX) return Timestamp.INFINITY;
+  if (units === -I64_MAX) return Timestamp.NEGATIVE_INFINITY;
   let seconds = units / perSecond;
   let rest = units % perSecond;
   if (rest < 0n) {

@@ -12,7 +12,7 @@
  *   MAP                    object when keys are text, numbers or booleans and no key is null or repeated; else [{"key","value"}]
  *   JSON                   its text as it is; so any value that is a JsonText (decoded in part only)
  */
-import { type Decimal, type Interval, JsonText, type MapValue, type SqlType, type Struct, type Timestamp, type Value } from '../types.js';
+import { type Decimal, type Interval, JsonText, type MapValue, type SqlType, type Struct, Timestamp, type Value } from '../types.js';
 
 export interface JsonOptions {
   /** `string`: BIGINT, HUGEINT and DECIMAL are quoted */
@@ -82,8 +82,10 @@ export function textOf(type: SqlType, value: Value, options: JsonOptions = {}): 
     case 'TIMESTAMP':
     case 'TIMESTAMP_NS':
       return timestampText(value as Timestamp);
-    case 'TIMESTAMPTZ':
-      return `${timestampText(value as Timestamp)}Z`;
+    case 'TIMESTAMPTZ': {
+      const text = timestampText(value as Timestamp);
+      return text.endsWith('y') ? text : `${text}Z`;
+    }
     case 'INTERVAL':
       return intervalText(value as Interval);
     case 'FLOAT':
@@ -217,7 +219,10 @@ export function timeText(nanosOfDay: number): string {
   return clock(seconds) + fraction(nanosOfDay - seconds * 1e9);
 }
 
+/** ISO date and time; `infinity`, `-infinity` for DuckDB's markers. */
 function timestampText(t: Timestamp): string {
+  if (t.seconds === Timestamp.INFINITY.seconds) return 'infinity';
+  if (t.seconds === Timestamp.NEGATIVE_INFINITY.seconds) return '-infinity';
   let day = t.seconds / 86400n;
   let second = Number(t.seconds % 86400n);
   if (second < 0) {
