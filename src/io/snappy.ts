@@ -21,6 +21,8 @@ import { type ByteStream, Window } from './window.js';
 /** A copy of 3 bytes gives at most 64: no honest block is longer than this many times its compressed form. */
 const MAX_RATIO = 22;
 const MAX_CHUNK = 65536;
+/** what a stream of frames begins with */
+export const STREAM_HEADER = Buffer.from('ff060000734e61507059', 'hex');
 
 let uncompressor: ReturnType<typeof snappyUncompressor> | undefined;
 
@@ -32,8 +34,7 @@ let uncompressor: ReturnType<typeof snappyUncompressor> | undefined;
 export function decodeSnappy(block: Uint8Array, limit = 0x7fffffff, origin: ErrorOrigin = {}): Uint8Array {
   const length = snappyLength(block, origin);
   if (length > limit) throw new CorruptError(`snappy block of ${length} bytes, at most ${limit} expected`, origin);
-  if (length > block.length * MAX_RATIO)
-    throw new CorruptError(`snappy block claims ${length} bytes out of ${block.length}`, origin);
+  if (length > block.length * MAX_RATIO) throw new CorruptError(`snappy block claims ${length} bytes out of ${block.length}`, origin);
   uncompressor ??= snappyUncompressor();
   try {
     return uncompressor(block, length);
@@ -103,6 +104,11 @@ export class SnappyFrames implements ByteStream {
       at += n;
     }
     return at - start;
+  }
+
+  /** true when every byte of the range was used */
+  get done(): boolean {
+    return this.used === this.chunk.length && this.compressedLeft === 0 && !this.atHeader;
   }
 
   /** With `byStream`: drops what is left of this stream and goes on behind the next header. @returns false at the end */

@@ -74,10 +74,17 @@ export interface EntryFilter {
   readonly keys?: readonly Uint8Array[];
   /** what is needed of each entry; a reader may leave the value range empty when `values` is false */
   readonly values?: boolean;
+  /** false: only state, key group and value are wanted (counts); key, namespace and map key may be left unsplit and empty */
+  readonly split?: boolean;
 }
 
-/** A cursor over entries. Fields are overwritten by next(); `bytes` is valid until then. */
+/**
+ * A cursor over entries. Fields are overwritten by next(); `bytes` is valid until then. The entries of one state in one key
+ * group stand together; files have key groups in ascending order with the states inside, RocksDB has states with the key
+ * groups inside, and what only a changelog holds comes behind those of its base.
+ */
 export interface EntryCursor {
+  /** @throws CorruptError: the frame of the entries is broken, the cursor cannot go on */
   next(): boolean;
   /** RegisteredState.id */
   readonly state: number;
@@ -96,6 +103,11 @@ export interface EntryCursor {
   readonly valueEnd: number;
   /** set when the bytes [valueStart, valueEnd) could not be split into entries (an opaque serializer in a heap file): the reason */
   readonly unsplit?: string;
+  /**
+   * set when key, namespace and map key could not be told apart (an opaque serializer of the key or the namespace): the
+   * reason. Bytes that could not be told apart stand in the range of the first of them, the later ranges are empty.
+   */
+  readonly unsplitKey?: string;
   close(): void;
 }
 
@@ -106,7 +118,10 @@ export interface KeyedStateReader {
   /** `canonical`, `hashmap`, `rocksdb`, `forst`, `changelog` */
   readonly backend: string;
   entries(filter: EntryFilter): EntryCursor;
-  /** Entries without decoding, when that is known from the file alone (SST properties are not exact: undefined). */
+  /**
+   * Changelogs: what the state of these ids lacks because only the job's own code could make it, in words. Reads all changes.
+   */
+  unresolved?(): ReadonlyMap<number, string>;
   close(): void;
 }
 

@@ -6,16 +6,7 @@ import { decodeSnappy, SnappyFrames, snappyLength } from '../../src/io/snappy.js
 import { memorySource } from '../../src/io/source.js';
 import { Window } from '../../src/io/window.js';
 import { random } from '../state/seeded.js';
-
-const HEADER = Buffer.from('ff060000734e61507059', 'hex');
-
-export function frame(type: number, data: Uint8Array, crc = maskCrc32c(crc32c(data))): Buffer {
-  const body = type === 0 ? snappyCompress(data) : data;
-  const head = Buffer.alloc(8);
-  head.writeUInt32LE(((body.length + 4) << 8) | type, 0);
-  head.writeUInt32LE(crc, 4);
-  return Buffer.concat([head, body]);
-}
+import { frame, HEADER } from './snappy-frames.js';
 
 function all(bytes: Uint8Array, options?: { resumed?: boolean }, step = 1000): Buffer {
   const frames = new SnappyFrames(memorySource(bytes, 'mem', 7), 0, bytes.length, options);
@@ -82,7 +73,14 @@ describe('raw snappy blocks', () => {
 
 describe('snappy frames', () => {
   const parts = [text(65536, 1), text(3, 2), text(40000, 3)];
-  const stream = Buffer.concat([HEADER, frame(0, parts[0]), frame(1, parts[1]), Buffer.from('fe0300000000aa', 'hex').subarray(0, 7), HEADER, frame(0, parts[2])]);
+  const stream = Buffer.concat([
+    HEADER,
+    frame(0, parts[0]),
+    frame(1, parts[1]),
+    Buffer.from('fe0300000000aa', 'hex').subarray(0, 7),
+    HEADER,
+    frame(0, parts[2]),
+  ]);
 
   it('gives the bytes of compressed and plain chunks, over repeated headers and padding', () => {
     expect(all(stream).equals(Buffer.concat(parts))).toBe(true);
@@ -123,7 +121,9 @@ describe('snappy frames', () => {
     expect(at(() => all(bad))).toMatch(/snappy (frame does not match its checksum|block cannot be decompressed) @\d+/);
     expect(at(() => all(stream.subarray(0, stream.length - 1)))).toMatch(/snappy frame of \d+ bytes, \d+ remain @\d+/);
     expect(at(() => all(Buffer.from('00112233', 'hex')))).toBe('expected a snappy stream header, found 00112233 @7');
-    expect(at(() => all(Buffer.from('82534e4150505900', 'hex')))).toBe("compressed in xerial's own snappy form, the framing format is expected @7");
+    expect(at(() => all(Buffer.from('82534e4150505900', 'hex')))).toBe(
+      "compressed in xerial's own snappy form, the framing format is expected @7",
+    );
     expect(at(() => all(Buffer.concat([HEADER, Buffer.from('02000000', 'hex')])))).toBe('snappy frame of type 2, which cannot be read @17');
   });
 });
