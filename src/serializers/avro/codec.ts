@@ -20,8 +20,8 @@ import {
   BLOB,
   BOOLEAN,
   DATE,
-  DOUBLE,
   Decimal,
+  DOUBLE,
   decimal,
   FLOAT,
   INTEGER,
@@ -38,8 +38,8 @@ import {
   TIMESTAMPTZ,
   Timestamp,
   UUID,
-  type Value,
   VARCHAR,
+  type Value,
 } from '../../types.js';
 import { type Codec, codecOf } from '../codec.js';
 import type { AvroRecord, AvroSchema } from './schema.js';
@@ -62,17 +62,34 @@ class Builder {
       case 'null':
         return codecOf({ type: VARCHAR, read: () => null, skip: () => undefined });
       case 'boolean':
-        return codecOf({ type: BOOLEAN, read: c => c.bool(), skip: c => void c.take(1), append: (c, out) => (out as FixedColumn).pushI8(c.bool() ? 1 : 0) });
+        return codecOf({
+          type: BOOLEAN,
+          read: c => c.bool(),
+          skip: c => void c.take(1),
+          append: (c, out) => (out as FixedColumn).pushI8(c.bool() ? 1 : 0),
+        });
       case 'int':
         return intCodec(schema.logical?.type);
       case 'long':
         return longCodec(schema.logical?.type);
       case 'float':
-        return codecOf({ type: FLOAT, read: c => c.f32(), skip: c => void c.take(4), append: (c, out) => (out as FixedColumn).pushF32(c.f32()) });
+        return codecOf({
+          type: FLOAT,
+          read: c => c.f32(),
+          skip: c => void c.take(4),
+          append: (c, out) => (out as FixedColumn).pushF32(c.f32()),
+        });
       case 'double':
-        return codecOf({ type: DOUBLE, read: c => c.f64(), skip: c => void c.take(8), append: (c, out) => (out as FixedColumn).pushF64(c.f64()) });
+        return codecOf({
+          type: DOUBLE,
+          read: c => c.f64(),
+          skip: c => void c.take(8),
+          append: (c, out) => (out as FixedColumn).pushF64(c.f64()),
+        });
       case 'bytes':
-        return schema.logical?.type === 'decimal' ? decimalCodec(schema.logical, c => c.count('length of the decimal')) : bytesCodec(c => c.count('length of bytes'));
+        return schema.logical?.type === 'decimal'
+          ? decimalCodec(schema.logical, c => c.count('length of the decimal'))
+          : bytesCodec(c => c.count('length of bytes'));
       case 'string':
         return stringCodec();
       case 'fixed':
@@ -185,7 +202,12 @@ function intCodec(logical: string | undefined): Codec {
       skip,
     });
   }
-  return codecOf({ type, read: c => c.i32(), skip, append: (c, out) => (type === DATE ? out.push(c.i32()) : (out as FixedColumn).pushI32(c.i32())) });
+  return codecOf({
+    type,
+    read: c => c.i32(),
+    skip,
+    append: (c, out) => (type === DATE ? out.push(c.i32()) : (out as FixedColumn).pushI32(c.i32())),
+  });
 }
 
 function timeOfDay(c: Cursor, units: number, limit: number): number {
@@ -363,4 +385,3 @@ function mapCodec(value: Codec): Codec {
     },
   });
 }
-

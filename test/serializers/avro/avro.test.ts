@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createColumn, columnValue } from '../../../src/io/column.js';
+import { columnValue, createColumn } from '../../../src/io/column.js';
 import { Cursor } from '../../../src/io/cursor.js';
 import { jsonOf } from '../../../src/io/json.js';
 import { avroCodec } from '../../../src/serializers/avro/codec.js';
@@ -61,7 +61,21 @@ describe('Avro in the encoding of Flink', () => {
         { name: 'm', type: { type: 'map', values: 'int' } },
       ],
     };
-    const value = bytes(['l', 9007199254740993n], ['i', 1], ['s', 'héllo'], ['u8', 1], ['s', 'a'], ['u8', 2], ['s', 'b'], ['s', ''], ['u8', 0], ['u8', 1], ['s', 'k'], ['i', -5], ['u8', 0]);
+    const value = bytes(
+      ['l', 9007199254740993n],
+      ['i', 1],
+      ['s', 'héllo'],
+      ['u8', 1],
+      ['s', 'a'],
+      ['u8', 2],
+      ['s', 'b'],
+      ['s', ''],
+      ['u8', 0],
+      ['u8', 1],
+      ['s', 'k'],
+      ['i', -5],
+      ['u8', 0],
+    );
     const { type, json, appended } = decode(schema, value);
     expect(type).toBe('STRUCT(id BIGINT, note VARCHAR, tags VARCHAR[], m MAP(VARCHAR, INTEGER))');
     expect(json).toBe('{"id":9007199254740993,"note":"héllo","tags":["a","b",""],"m":{"k":-5}}');
@@ -70,7 +84,10 @@ describe('Avro in the encoding of Flink', () => {
 
   it('reads logical types by their meaning', () => {
     const decimal = { type: 'bytes', logicalType: 'decimal', precision: 10, scale: 4 };
-    expect(decode(decimal, bytes(['i', 3], ['u8', 0xb3], ['u8', 0xb4], ['u8', 0xc0]))).toMatchObject({ type: 'DECIMAL(10,4)', json: '-500.0000' });
+    expect(decode(decimal, bytes(['i', 3], ['u8', 0xb3], ['u8', 0xb4], ['u8', 0xc0]))).toMatchObject({
+      type: 'DECIMAL(10,4)',
+      json: '-500.0000',
+    });
     expect(decode({ type: 'long', logicalType: 'timestamp-micros' }, bytes(['l', -1n]))).toMatchObject({
       type: 'TIMESTAMPTZ',
       json: '"1969-12-31T23:59:59.999999Z"',
@@ -90,14 +107,21 @@ describe('Avro in the encoding of Flink', () => {
       ],
     };
     const value = bytes(['i', 1], ['u8', 1], ['i', 2], ['u8', 0], ['u8', 0]);
-    expect(decode(tree, value)).toMatchObject({ type: 'STRUCT(v INTEGER, children JSON[])', json: '{"v":1,"children":[{"v":2,"children":[]}]}' });
+    expect(decode(tree, value)).toMatchObject({
+      type: 'STRUCT(v INTEGER, children JSON[])',
+      json: '{"v":1,"children":[{"v":2,"children":[]}]}',
+    });
   });
 
   it('refuses branches, ordinals and counts that the schema or the bytes do not allow', () => {
     expect(() => decode(['null', 'int'], bytes(['i', 2]))).toThrow('union branch 2 of 2');
-    expect(() => decode({ type: 'enum', name: 'E', symbols: ['A'] }, bytes(['i', 1]))).toThrow('ordinal 1 of Avro enum E, which has 1 symbols');
+    expect(() => decode({ type: 'enum', name: 'E', symbols: ['A'] }, bytes(['i', 1]))).toThrow(
+      'ordinal 1 of Avro enum E, which has 1 symbols',
+    );
     expect(() => decode('string', bytes(['i', 100]))).toThrow('length of the string is 100, but only 0 bytes remain');
-    expect(() => decode({ type: 'array', items: 'null' }, bytes(['u8', 0xff], ['u8', 0xff], ['u8', 0xff], ['u8', 0x7f]))).toThrow('items, but only');
+    expect(() => decode({ type: 'array', items: 'null' }, bytes(['u8', 0xff], ['u8', 0xff], ['u8', 0xff], ['u8', 0x7f]))).toThrow(
+      'items, but only',
+    );
   });
 });
 

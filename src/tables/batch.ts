@@ -1,0 +1,69 @@
+/**
+ * Rows into batches: the projected columns of a scan, filled row by row, handed out 2,048 rows at a time in reused memory.
+ */
+import { type Column, type ColumnBatch, createColumn } from '../io/column.js';
+import type { SqlType } from '../types.js';
+import type { Scan } from './table.js';
+
+/** Rows of one batch: DuckDB's vector size. */
+export const BATCH_ROWS = 2048;
+
+/** The columns being filled. `rows` counts finished rows (a scan may project no column at all). */
+export class BatchWriter {
+  readonly columns: readonly Column[];
+  rows = 0;
+  constructor(types: readonly SqlType[]) {
+    this.columns = types.map(type => createColumn(type, BATCH_ROWS));
+  }
+  clear(): void {
+    this.rows = 0;
+    for (const column of this.columns) column.clear();
+  }
+  /** Takes back a row that was begun and failed. */
+  rollback(): void {
+    for (const column of this.columns) if (column.length > this.rows) column.truncate(this.rows);
+  }
+}
+
+/**
+ * A scan over something that writes rows: `step` adds zero or more rows to the writer and returns false when nothing is
+ * left. It is called until the batch is full, so a step should add few rows.
+ */
+export function scanOf(writer: BatchWriter, step: () => boolean, close: () => void, limit = Number.POSITIVE_INFINITY): Scan {
+  let left = limit;
+  let ended = left <= 0;
+  let closed = false;
+  const end = () => {
+    ended = true;
+    if (!closed) {
+      closed = true;
+      close();
+    }
+  };
+  return {
+    next(): ColumnBatch | undefined {
+      if (ended) {
+        end();
+        return undefined;
+      }
+      writer.clear();
+      try {
+        while (writer.rows < BATCH_ROWS && writer.rows < left) {
+          if (!step()) {
+            end();
+            break;
+          }
+        }
+      } catch (error) {
+        end();
+        throw error;
+      }
+      const length = Math.min(writer.rows, left);
+      left -= length;
+      if (left <= 0) end();
+      if (length === 0) return undefined;
+      return { length, columns: writer.columns };
+    },
+    close: end,
+  };
+}

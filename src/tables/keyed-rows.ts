@@ -1,0 +1,485 @@
+/**
+ * Entries into rows: one row for each value, list element and map entry of keyed state.
+ *
+ * The pump opens the state files of the parts one after another, walks their entries and calls the fills of the projected
+ * columns once a row. Nothing is decoded that no column asked for, except what has to be stepped over to find the next
+ * element (state/entry.ts says what stands where).
+ */
+import { CorruptError, SqlError, StateQueryError } from '../errors.js';
+import type { BytesColumn, Column, FixedColumn } from '../io/column.js';
+import { Cursor } from '../io/cursor.js';
+import { jsonOf, textOf } from '../io/json.js';
+import type { ReadStats } from '../io/source.js';
+import type { Codec } from '../serializers/codec.js';
+import type { EntryCursor, EntryFilter, KeyedStateReader, StateContext } from '../state/entry.js';
+import { openKeyedState } from '../state/open.js';
+import { JsonText } from '../types.js';
+import type { BatchWriter } from './batch.js';
+import type { KeyedPart, OperatorStates, StateVariant } from './states.js';
+
+/** The row being written: the entry and where its pieces lie. */
+export interface KeyedRow {
+  part: KeyedPart;
+  variant: StateVariant;
+  entry: EntryCursor;
+  /** set to any piece of the entry, see `at()` */
+  readonly cursor: Cursor;
+  /** -1: not a list */
+  listIndex: number;
+  /** piece of the map key; start < 0: not a map */
+  mapKeyStart: number;
+  mapKeyEnd: number;
+  /** piece of the value alone; start < 0: a null map value */
+  valueStart: number;
+  valueEnd: number;
+  /** position of the i64 of the last access; < 0: no TTL */
+  ttlAt: number;
+  /** timer: position of the flipped timestamp, key and namespace behind it; otherwise the entry's key and namespace */
+  keyStart: number;
+  keyEnd: number;
+  namespaceStart: number;
+  namespaceEnd: number;
+  timerAt: number;
+}
+
+export type Fill = (row: KeyedRow, out: Column) => void;
+
+/** What a scan of keyed state wants of one variant. */
+export interface VariantPlan {
+  readonly variant: StateVariant;
+  readonly fills: readonly Fill[];
+}
+
+export interface PumpPlan {
+  readonly operators: readonly OperatorStates[];
+  /** undefined: rows of this variant are not wanted */
+  planOf(variant: StateVariant): VariantPlan | undefined;
+  /** key groups and keys for one variant set; see key-lookup.ts */
+  filterOf(part: KeyedPart, variants: readonly StateVariant[]): Pick<EntryFilter, 'keyGroups' | 'keys'> | undefined;
+  readonly values: boolean;
+  /**
+   * Key groups to be read one after another, so that what a table remembers of a key group stays small; undefined: all at
+   * once. `before` is called with the open reader before the rows of each.
+   */
+  slicesOf?(part: KeyedPart, states: OperatorStates): readonly number[] | undefined;
+  before?(part: KeyedPart, states: OperatorStates, reader: KeyedStateReader, keyGroup: number): void;
+}
+
+export interface PumpContext {
+  contextOf(part: KeyedPart): StateContext;
+  readonly stats: ReadStats;
+  /** --skip-damaged: what cannot be read is counted and passed over */
+  readonly skipDamaged: boolean;
+  damaged(error: StateQueryError): void;
+}
+
+/** Walks the parts; `step()` adds the rows of one entry and says whether there was one. */
+export class KeyedPump {
+  private readonly parts: { readonly states: OperatorStates; readonly part: KeyedPart }[];
+  private slices: readonly number[] | undefined;
+  private slice = 0;
+  private filter: EntryFilter | undefined;
+  private states: OperatorStates | undefined;
+  private next = 0;
+  private reader: KeyedStateReader | undefined;
+  private entries: EntryCursor | undefined;
+  private byState: (VariantPlan | undefined)[] = [];
+  private readonly row: KeyedRow;
+
+  constructor(
+    private readonly plan: PumpPlan,
+    private readonly context: PumpContext,
+    private readonly writer: BatchWriter,
+  ) {
+    this.parts = plan.operators.flatMap(states => states.keyed.map(part => ({ states, part })));
+    this.row = {
+      part: undefined as unknown as KeyedPart,
+      variant: undefined as unknown as StateVariant,
+      entry: undefined as unknown as EntryCursor,
+      cursor: new Cursor(new Uint8Array(0)),
+      listIndex: -1,
+      mapKeyStart: -1,
+      mapKeyEnd: -1,
+      valueStart: -1,
+      valueEnd: -1,
+      ttlAt: -1,
+      keyStart: 0,
+      keyEnd: 0,
+      namespaceStart: 0,
+      namespaceEnd: 0,
+      timerAt: -1,
+    };
+  }
+
+  /** Adds the rows of the next entry. @returns false at the end */
+  step(): boolean {
+    for (;;) {
+      try {
+        if (this.entries === undefined && !this.openNext()) return false;
+        if ((this.entries as EntryCursor).next()) {
+          this.context.stats.entriesDecoded++;
+          this.expand(this.entries as EntryCursor);
+          return true;
+        }
+        this.endEntries();
+      } catch (error) {
+        this.writer.rollback();
+        const explained = this.explain(error);
+        if (!this.context.skipDamaged || !isDamage(explained)) throw explained;
+        this.context.damaged(explained);
+        // an entry whose frame is intact leaves the cursor usable; a broken frame throws again and ends the part
+        if (this.entries === undefined || !(explained instanceof ValueError)) this.closePart();
+      }
+    }
+  }
+
+  close(): void {
+    this.closePart();
+    this.next = this.parts.length;
+  }
+
+  private endEntries(): void {
+    this.entries?.close();
+    this.entries = undefined;
+    if (this.slices === undefined || this.slice >= this.slices.length) this.closePart();
+  }
+
+  private closePart(): void {
+    this.entries?.close();
+    this.reader?.close();
+    this.entries = undefined;
+    this.reader = undefined;
+    this.slices = undefined;
+    this.filter = undefined;
+  }
+
+  /** The next key group of a part that is read by key groups. */
+  private openSlice(): boolean {
+    const { reader, slices, filter, states } = this;
+    if (reader === undefined || slices === undefined || filter === undefined || states === undefined) return false;
+    while (this.slice < slices.length) {
+      const keyGroup = slices[this.slice++];
+      if (filter.keyGroups !== undefined && !filter.keyGroups.has(keyGroup)) continue;
+      this.plan.before?.(this.row.part, states, reader, keyGroup);
+      this.entries = reader.entries({ ...filter, keyGroups: new Set([keyGroup]) });
+      return true;
+    }
+    this.closePart();
+    return false;
+  }
+
+  private openNext(): boolean {
+    if (this.openSlice()) return true;
+    while (this.next < this.parts.length) {
+      const { states, part } = this.parts[this.next++];
+      const problem = states.problems.find(p => p.kind === 'keyed' && p.subtask === part.subtask);
+      if (problem !== undefined) throw problem.error;
+      this.row.part = part;
+      const reader = openKeyedState(part.handle, this.context.contextOf(part));
+      this.reader = reader;
+      const wanted = new Set<number>();
+      const variants: StateVariant[] = [];
+      this.byState = [];
+      for (const state of reader.header.states) {
+        const variant = states.variantOf(reader.header.key, state);
+        const plan = variant === undefined ? undefined : this.plan.planOf(variant);
+        if (plan === undefined) continue;
+        wanted.add(state.id);
+        variants.push(plan.variant);
+        this.byState[state.id] = plan;
+      }
+      const narrowed = wanted.size === 0 ? undefined : this.plan.filterOf(part, variants);
+      if (narrowed === undefined) {
+        this.closePart();
+        continue;
+      }
+      this.filter = { states: wanted, values: this.plan.values, ...narrowed };
+      this.states = states;
+      this.slices = this.plan.slicesOf?.(part, states);
+      this.slice = 0;
+      if (this.slices !== undefined) {
+        if (this.openSlice()) return true;
+        continue;
+      }
+      this.entries = reader.entries(this.filter);
+      return true;
+    }
+    return false;
+  }
+
+  private expand(entry: EntryCursor): void {
+    const plan = this.byState[entry.state] as VariantPlan;
+    const { row } = this;
+    const { shape } = plan.variant;
+    row.variant = plan.variant;
+    row.entry = entry;
+    row.listIndex = -1;
+    row.mapKeyStart = -1;
+    row.ttlAt = -1;
+    row.timerAt = -1;
+    row.keyStart = entry.keyStart;
+    row.keyEnd = entry.keyEnd;
+    row.namespaceStart = entry.namespaceStart;
+    row.namespaceEnd = entry.namespaceEnd;
+    row.valueStart = entry.valueStart;
+    row.valueEnd = entry.valueEnd;
+    if (entry.unsplit !== undefined) {
+      this.emit(plan);
+      return;
+    }
+    switch (shape.form) {
+      case 'single':
+        if (shape.ttl) this.takeTtl(entry.valueStart, entry.valueEnd);
+        this.emit(plan);
+        return;
+      case 'timer':
+        this.expandTimer(plan, entry);
+        return;
+      case 'list':
+        if (this.reader?.layout === 'heap') this.expandHeapList(plan, entry);
+        else this.expandDelimitedList(plan, entry);
+        return;
+      case 'map':
+        if (this.reader?.layout === 'heap') this.expandHeapMap(plan, entry);
+        else this.expandMapEntry(plan, entry);
+        return;
+      default:
+        throw new Error(`${shape.form} is not keyed state`);
+    }
+  }
+
+  private expandTimer(plan: VariantPlan, entry: EntryCursor): void {
+    const { row } = this;
+    const { shape } = plan.variant;
+    const c = this.at(entry.userKeyStart, entry.userKeyEnd);
+    row.timerAt = c.take(8, 'timestamp of the timer');
+    row.keyStart = c.position;
+    shape.key?.skip(c);
+    row.keyEnd = c.position;
+    row.namespaceStart = c.position;
+    if (shape.namespace === undefined) c.take(1, 'void namespace');
+    else shape.namespace.skip(c);
+    row.namespaceEnd = c.position;
+    c.expectEnd('the timer');
+    this.emit(plan);
+  }
+
+  /** elements joined by one byte 0x2C */
+  private expandDelimitedList(plan: VariantPlan, entry: EntryCursor): void {
+    const { shape } = plan.variant;
+    let position = entry.valueStart;
+    for (let index = 0; position < entry.valueEnd || index === 0; index++) {
+      if (shape.ttl) this.takeTtl(position, entry.valueEnd);
+      const start = shape.ttl ? position + 8 : position;
+      const c = this.at(start, entry.valueEnd);
+      shape.value.skip(c);
+      this.emitElement(plan, index, start, c.position);
+      position = c.position;
+      if (position < entry.valueEnd) {
+        if (entry.bytes[position] !== 0x2c) c.fail(`byte between list elements is ${entry.bytes[position]}, expected 44`);
+        position++;
+        if (position === entry.valueEnd) c.fail('list ends after a delimiter');
+      }
+    }
+  }
+
+  /** i32 count, elements back to back */
+  private expandHeapList(plan: VariantPlan, entry: EntryCursor): void {
+    const { shape } = plan.variant;
+    const count = this.at(entry.valueStart, entry.valueEnd).count('number of list elements', 0);
+    let position = entry.valueStart + 4;
+    for (let index = 0; index < count; index++) {
+      if (shape.ttl) this.takeTtl(position, entry.valueEnd);
+      const start = shape.ttl ? position + 8 : position;
+      const c = this.at(start, entry.valueEnd);
+      shape.value.skip(c);
+      position = c.position;
+      this.emitElement(plan, index, start, position);
+    }
+    this.at(position, entry.valueEnd).expectEnd('the list');
+  }
+
+  private emitElement(plan: VariantPlan, index: number, start: number, end: number): void {
+    const { row } = this;
+    row.listIndex = index;
+    row.valueStart = start;
+    row.valueEnd = end;
+    this.emit(plan);
+  }
+
+  /** composite layout: one entry a map key; value = bool isNull, value. Bytes behind a null are not part of it. */
+  private expandMapEntry(plan: VariantPlan, entry: EntryCursor): void {
+    const { row } = this;
+    row.mapKeyStart = entry.userKeyStart;
+    row.mapKeyEnd = entry.userKeyEnd;
+    if (entry.valueStart === entry.valueEnd && !this.plan.values) {
+      this.emit(plan);
+      return;
+    }
+    const c = this.at(entry.valueStart, entry.valueEnd);
+    if (c.bool()) {
+      row.valueStart = -1;
+      this.emit(plan);
+      return;
+    }
+    if (plan.variant.shape.ttl) this.takeTtl(entry.valueStart + 1, entry.valueEnd);
+    else row.valueStart = entry.valueStart + 1;
+    this.emit(plan);
+  }
+
+  /** i32 count, then key, bool isNull, [value] */
+  private expandHeapMap(plan: VariantPlan, entry: EntryCursor): void {
+    const { row } = this;
+    const { shape } = plan.variant;
+    const count = this.at(entry.valueStart, entry.valueEnd).count('number of map entries', 1);
+    let position = entry.valueStart + 4;
+    for (let i = 0; i < count; i++) {
+      const c = this.at(position, entry.valueEnd);
+      row.mapKeyStart = position;
+      shape.mapKey?.skip(c);
+      row.mapKeyEnd = c.position;
+      row.ttlAt = -1;
+      if (c.bool()) {
+        row.valueStart = -1;
+        row.valueEnd = -1;
+      } else {
+        row.valueStart = c.position;
+        if (shape.ttl) {
+          row.ttlAt = c.take(8, 'time of the last access');
+          row.valueStart = c.position;
+        }
+        shape.value.skip(c);
+        row.valueEnd = c.position;
+      }
+      position = c.position;
+      this.emit(plan);
+    }
+    this.at(position, entry.valueEnd).expectEnd('the map');
+  }
+
+  private takeTtl(start: number, end: number): void {
+    this.row.ttlAt = this.at(start, end).take(8, 'time of the last access');
+    this.row.valueStart = start + 8;
+  }
+
+  /** The shared cursor, set to a piece of the entry. */
+  private at(start: number, end: number): Cursor {
+    const { cursor, entry } = this.row;
+    return cursor.reset(entry.bytes, start, end, Math.max(0, entry.base));
+  }
+
+  private emit(plan: VariantPlan): void {
+    const { writer, row } = this;
+    const { fills } = plan;
+    const { columns } = writer;
+    for (let i = 0; i < fills.length; i++) fills[i](row, columns[i]);
+    writer.rows++;
+  }
+
+  /** Adds operator, subtask and state to an error out of a value's bytes. */
+  private explain(error: unknown): StateQueryError {
+    if (!(error instanceof StateQueryError)) throw error;
+    const { part, variant } = this.row;
+    if (this.entries === undefined || variant === undefined || error.where !== undefined) return error;
+    const where = `operator ${part.operator.uid ?? part.operator.id}, subtask ${part.subtask}, state ${variant.name}${this.keyText()}`;
+    if (error instanceof SqlError) {
+      return new SqlError('VALUE_OUT_OF_RANGE', error.message, { where, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+    }
+    if (error instanceof CorruptError) return new ValueError(error, where);
+    return error;
+  }
+
+  private keyText(): string {
+    const { row } = this;
+    const key = row.variant?.shape.key;
+    if (key === undefined) return '';
+    try {
+      const text = textOf(key.type, key.read(this.at(row.keyStart, row.keyEnd)));
+      return `, key ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
+    } catch {
+      return '';
+    }
+  }
+}
+
+/** A CorruptError inside one entry: the next entry is not affected. */
+class ValueError extends CorruptError {
+  constructor(error: CorruptError, where: string) {
+    super(error.message, {
+      where,
+      cause: error,
+      ...(error.file === undefined ? {} : { file: error.file }),
+      ...(error.offset === undefined ? {} : { offset: error.offset }),
+      hint: error.hint ?? 'with --skip-damaged the rest is read, and counted as incomplete',
+    });
+  }
+}
+
+/** Damage that --skip-damaged may pass over: corrupt bytes, missing files. */
+export function isDamage(error: StateQueryError): boolean {
+  return error.exitCode === 3 || error.exitCode === 4 || error.exitCode === 5;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- fills
+
+/** A constant text, or NULL. */
+export function fillText(text: string | null): Fill {
+  if (text === null) return (_row, out) => out.pushNull();
+  const bytes = Buffer.from(text, 'utf8');
+  return (_row, out) => (out as BytesColumn).pushBytes(bytes, 0, bytes.length);
+}
+
+/** Decodes a piece of the row into a column of the codec's own type. */
+export function fillPiece(
+  codec: Codec,
+  form: 'value' | 'text' | 'json',
+  what: string,
+  start: (row: KeyedRow) => number,
+  end: (row: KeyedRow) => number,
+): Fill {
+  const begin = (row: KeyedRow) => row.cursor.reset(row.entry.bytes, start(row), end(row), Math.max(0, row.entry.base));
+  const direct = form === 'value' || (form === 'text' && codec.type.kind === 'VARCHAR');
+  if (direct) {
+    return (row, out) => {
+      if (start(row) < 0) {
+        out.pushNull();
+        return;
+      }
+      const c = begin(row);
+      codec.append(c, out);
+      if (c.position !== c.end) c.expectEnd(what);
+    };
+  }
+  const write = form === 'json' ? jsonOf : textOf;
+  return (row, out) => {
+    if (start(row) < 0) {
+      out.pushNull();
+      return;
+    }
+    const c = begin(row);
+    const value = codec.read(c);
+    if (c.position !== c.end) c.expectEnd(what);
+    if (value === null) out.pushNull();
+    else (out as BytesColumn).pushString(value instanceof JsonText && form === 'json' ? value.text : write(codec.type, value));
+  };
+}
+
+/** A copy of the bytes of a piece. */
+export function fillBytes(start: (row: KeyedRow) => number, end: (row: KeyedRow) => number): Fill {
+  return (row, out) => {
+    const from = start(row);
+    if (from < 0) out.pushNull();
+    else (out as BytesColumn).pushBytes(row.entry.bytes, from, end(row));
+  };
+}
+
+export function fillInteger(of: (row: KeyedRow) => number | undefined): Fill {
+  return (row, out) => {
+    const n = of(row);
+    if (n === undefined) out.pushNull();
+    else if ((out as FixedColumn).width === 4) (out as FixedColumn).pushI32(n);
+    else (out as FixedColumn).pushI64Number(n);
+  };
+}
+
+export const fillNull: Fill = (_row, out) => out.pushNull();

@@ -1,0 +1,175 @@
+/**
+ * state_meta: one row for each registered state (one for each form, where subtasks differ), and one for each raw,
+ * coordinator or master blob. It costs one header read for each state file.
+ */
+import type { StreamHandle } from '../checkpoint/handles.js';
+import { BIGINT, BOOLEAN, INTEGER, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
+import { type Row, rowTable } from './row-table.js';
+import { operatorMightMatch } from './selection.js';
+import type { OpenedSnapshot } from './snapshot.js';
+import { column, OPERATOR_COLUMNS } from './spec.js';
+import type { OperatorStates, OperatorView, StateVariant } from './states.js';
+import type { Filter, Table, TableSpec } from './table.js';
+
+export const STATE_META: TableSpec = {
+  name: 'state_meta',
+  aliases: ['StateMeta'],
+  description: 'one row for each registered state, and for each raw, coordinator or master blob',
+  columns: [
+    ...OPERATOR_COLUMNS,
+    column('operator_uid_source', VARCHAR, 'snapshot, file, plan, stateinfo or inferred'),
+    column('operator_hint', VARCHAR, 'what an operator without a name likely is'),
+    column('state_name', VARCHAR, 'name of the state; NULL for raw, coordinator and master blobs'),
+    column('state_kind', VARCHAR, 'keyed, operator, broadcast, timer, raw-keyed, raw-operator, coordinator or master'),
+    column('state_type', VARCHAR, 'VALUE, LIST, MAP, REDUCING, AGGREGATING, FOLDING, PRIORITY_QUEUE, as written'),
+    column('distribution_mode', VARCHAR, 'SPLIT_DISTRIBUTE, UNION or BROADCAST'),
+    column('backend', VARCHAR, 'hashmap, rocksdb, forst, changelog, operator; canonical for the canonical format'),
+    column('key_type', VARCHAR, 'SQL type of the key'),
+    column('namespace_type', VARCHAR, 'SQL type of the namespace; NULL for the void namespace'),
+    column('map_key_type', VARCHAR, 'SQL type of the map key'),
+    column('value_type', VARCHAR, 'SQL type of the value, list element or map value'),
+    column('key_serializer', VARCHAR, 'serializer of the key, as a tree'),
+    column('namespace_serializer', VARCHAR, 'serializer of the namespace'),
+    column('value_serializer', VARCHAR, 'serializer of the whole value, as a tree'),
+    column('ttl', BOOLEAN, 'whether values carry the time of their last access'),
+    column('parallelism', INTEGER, 'parallelism of the operator'),
+    column('max_parallelism', INTEGER, 'number of key groups'),
+    column('size_bytes', BIGINT, 'bytes, where known without a scan'),
+    column('variant', INTEGER, 'number of the form, from 0, where subtasks differ; otherwise 0'),
+    column('subtasks', VARCHAR, 'subtasks that registered this form'),
+    column('decodable', BOOLEAN, 'whether every value can be decoded'),
+    column('reason', VARCHAR, 'why not, or what else is to be known'),
+  ],
+  examples: ['SELECT operator_uid, state_name, state_type, key_type, value_type FROM state_meta'],
+};
+
+export function stateMetaTable(snapshot: OpenedSnapshot): Table {
+  return rowTable(STATE_META, filters => stateMetaRows(snapshot, filters));
+}
+
+/** The rows of state_meta. */
+export function* stateMetaRows(snapshot: OpenedSnapshot, filters: readonly Filter[] = []): Generator<Row> {
+  for (const operator of snapshot.operators) {
+    if (!operatorMightMatch(operator, filters)) continue;
+    const states = snapshot.timersOf(operator);
+    for (const variant of states.variants) yield stateRow(snapshot, states, variant);
+    yield* blobRows(snapshot, operator, states);
+  }
+  for (const master of snapshot.metadata.masterStates) {
+    yield {
+      operator_name: master.name,
+      state_kind: 'master',
+      size_bytes: BigInt(master.bytes.length),
+      variant: 0,
+      decodable: false,
+      reason: 'state of a master hook: its format is known to the connector alone',
+    };
+  }
+}
+
+function operatorCells(snapshot: OpenedSnapshot, operator: OperatorView): Row {
+  return {
+    operator_id: operator.id,
+    operator_uid: operator.uid,
+    operator_name: operator.name,
+    operator_uid_source: operator.uidSource,
+    operator_hint: snapshot.hintOf(operator),
+    parallelism: operator.operator.parallelism,
+    max_parallelism: operator.operator.maxParallelism,
+  };
+}
+
+function stateRow(snapshot: OpenedSnapshot, states: OperatorStates, v: StateVariant): Row {
+  const { shape, registered } = v;
+  const type = (t: SqlType | undefined) => (t === undefined ? null : sqlTypeText(t));
+  const reasons = [v.reason, v.kind === 'broadcast' ? states.broadcastNote?.(v) : undefined].filter(r => r !== undefined);
+  return {
+    ...operatorCells(snapshot, v.operator),
+    state_name: v.name,
+    state_kind: v.kind,
+    state_type:
+      v.kind === 'timer'
+        ? 'PRIORITY_QUEUE'
+        : v.kind === 'broadcast'
+          ? 'MAP'
+          : v.kind === 'operator'
+            ? 'LIST'
+            : (registered.stateType ?? 'UNKNOWN'),
+    distribution_mode: registered.mode ?? (v.kind === 'broadcast' ? 'BROADCAST' : null),
+    backend: v.backend,
+    key_type: type(shape.key?.type),
+    namespace_type: type(shape.namespace?.type),
+    map_key_type: type(shape.mapKey?.type),
+    value_type: v.kind === 'timer' ? null : type(shape.value.type),
+    key_serializer: v.kind === 'broadcast' ? (registered.key?.text ?? null) : (v.keySnapshot?.text ?? null),
+    namespace_serializer: registered.namespace?.text ?? null,
+    value_serializer: registered.value?.text ?? null,
+    ttl: shape.ttl,
+    variant: v.variant,
+    subtasks: v.subtasks.join(','),
+    decodable: v.reason === undefined,
+    reason: reasons.length === 0 ? null : reasons.join('; '),
+  };
+}
+
+/** Bytes of a handle, as it says itself. */
+export function handleBytes(stream: StreamHandle): number {
+  switch (stream.kind) {
+    case 'inline':
+      return stream.bytes.length;
+    case 'empty-segment':
+      return 0;
+    case 'key-groups-stream':
+      return handleBytes(stream.handle.stream);
+    default:
+      return stream.size;
+  }
+}
+
+function* blobRows(snapshot: OpenedSnapshot, operator: OperatorView, states: OperatorStates): Generator<Row> {
+  const cells = operatorCells(snapshot, operator);
+  if (operator.operator.coordinator !== undefined) {
+    yield {
+      ...cells,
+      state_kind: 'coordinator',
+      size_bytes: BigInt(handleBytes(operator.operator.coordinator)),
+      variant: 0,
+      decodable: false,
+      reason: snapshot.coordinatorNote(operator),
+    };
+  }
+  for (const [kind, pick] of RAW_KINDS) {
+    const subtasks = operator.operator.subtasks.filter(s => s[pick] !== undefined);
+    if (subtasks.length === 0) continue;
+    if (kind === 'raw-keyed' && states.rawTimers === true) continue;
+    let size = 0;
+    for (const s of subtasks) {
+      const handle = s[pick];
+      if (handle !== undefined && 'stream' in handle) size += handleBytes(handle.stream);
+    }
+    yield {
+      ...cells,
+      state_kind: kind,
+      size_bytes: BigInt(size),
+      variant: 0,
+      subtasks: subtasks.map(s => s.index).join(','),
+      decodable: false,
+      reason: 'raw state: its bytes are known to the operator alone',
+    };
+  }
+  for (const problem of states.problems) {
+    yield {
+      ...cells,
+      state_kind: problem.kind,
+      variant: 0,
+      subtasks: String(problem.subtask),
+      decodable: false,
+      reason: problem.error.describe(),
+    };
+  }
+}
+
+const RAW_KINDS = [
+  ['raw-keyed', 'rawKeyed'],
+  ['raw-operator', 'rawOperator'],
+] as const;
