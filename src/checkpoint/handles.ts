@@ -12,8 +12,22 @@ export type StreamHandle =
       readonly bytes: Uint8Array;
       readonly offset: number;
     }
-  | { /** FileStateHandle: absolute path */ readonly kind: 'file'; readonly path: string; readonly size: number }
-  | { /** RelativeFileStateHandle */ readonly kind: 'relative'; readonly path: string; readonly size: number }
+  | {
+      /** FileStateHandle: absolute path */
+      readonly kind: 'file';
+      readonly path: string;
+      /** bytes of the file; -1: Flink did not know */
+      readonly size: number;
+      /** set on changelog files: `size` is that of the changes before compression, without the file's first byte */
+      readonly uncompressed?: true;
+    }
+  | {
+      /** RelativeFileStateHandle */
+      readonly kind: 'relative';
+      readonly path: string;
+      readonly size: number;
+      readonly uncompressed?: true;
+    }
   | {
       /** SegmentFileStateHandle: [start, start + size) of a merged file */
       readonly kind: 'segment';

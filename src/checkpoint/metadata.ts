@@ -31,8 +31,10 @@
  *
  * Flink: MetadataV2Serializer … MetadataV6Serializer, ChannelStateHandleSerializerV1 and V2, MasterState (1.15.4, 1.20.5, 2.3.0).
  */
-import { CorruptError, StateQueryError, UnsupportedError } from '../errors.js';
+import { constants } from 'node:buffer';
+import { CorruptError, IoError, StateQueryError, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
+import { openFile, type ReadStats } from '../io/source.js';
 import type {
   ChannelHandle,
   MasterState,
@@ -63,7 +65,7 @@ const FORMATS: Readonly<Record<number, Format>> = {
   2: { flink: '1.3–1.10', coordinators: false, channels: 'none', properties: false, names: false },
   3: { flink: '1.11–1.15', coordinators: true, channels: 'plain', properties: false, names: false },
   4: { flink: '1.16–1.20', coordinators: true, channels: 'plain', properties: true, names: false },
-  5: { flink: '2.0', coordinators: true, channels: 'plain', properties: true, names: true },
+  5: { flink: '2.0–2.1', coordinators: true, channels: 'plain', properties: true, names: true },
   6: { flink: '2.1 or later', coordinators: true, channels: 'typed', properties: true, names: true },
 };
 
@@ -248,11 +250,11 @@ function readOperator(r: MetadataReader): Operator {
   } else c.i32(); // chain length
   const subtasks: Subtask[] = [];
   const common = { id, name: name || undefined, uid: uid || undefined, parallelism, maxParallelism, coordinator, subtasks, start };
-  if (format.coordinators && c.remaining >= 4 && c.i32() < 0) {
+  if (c.i32() < 0 && format.coordinators) {
     if (coordinator !== undefined) c.fail('a fully finished operator has coordinator state', c.position - 4);
     return { ...common, fullyFinished: true, end: c.position };
   }
-  if (format.coordinators) c.position -= 4;
+  c.position -= 4;
   const seen = new Set<number>();
   for (let n = c.count('number of subtasks', 4); n > 0; n--) {
     const before = c.position;
@@ -269,7 +271,7 @@ function readOperator(r: MetadataReader): Operator {
 
 function readSubtask(r: MetadataReader): Subtask {
   const { c, format } = r;
-  let index = c.i32();
+  const index = c.i32();
   let legacy: StreamHandle | undefined;
   if (format.coordinators) {
     if (index < 0) return { index: -(index + 1), finished: true, channels: [] };
@@ -280,7 +282,6 @@ function readSubtask(r: MetadataReader): Subtask {
     if (n !== 0 && n !== 1) c.fail(`number of legacy states is ${n}, expected 0 or 1`, c.position - 4);
     if (n === 1) legacy = readStream(r, 'legacy operator state');
   }
-  index |= 0;
   r.subtask = index;
   r.part = 'managed operator state';
   const managedOperator = readOptionalOperatorState(r);
@@ -374,4 +375,25 @@ function readOffsets(c: Cursor): number[] {
     if (offsets[i] < 0) c.fail(`channel offset is ${offsets[i]}`, c.position - 8);
   }
   return offsets;
+}
+
+/** Reads and parses a `_metadata` file. @throws StateQueryError */
+export function readMetadataFile(path: string, stats?: ReadStats): Metadata {
+  const source = openFile(path, stats);
+  try {
+    // what is no _metadata is refused before all of it is read
+    readMetadataVersion(source.read(0, Math.min(8, source.size)), path);
+    if (source.size > constants.MAX_LENGTH)
+      throw new UnsupportedError(`a _metadata of ${source.size} bytes is larger than the ${constants.MAX_LENGTH} bytes read at once`, {
+        file: path,
+      });
+    const bytes = source.read(0, source.size);
+    return readMetadata(bytes, path);
+  } catch (error) {
+    // allocation of a buffer that the machine does not have
+    if (error instanceof RangeError) throw new IoError(`no memory for a _metadata of ${source.size} bytes`, { file: path, cause: error });
+    throw error;
+  } finally {
+    source.close();
+  }
 }

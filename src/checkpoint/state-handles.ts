@@ -229,7 +229,8 @@ function readChangelogStream(r: HandleReader, tag: ChangelogStreamHandle['tag'])
     const at = c.position;
     const offset = c.i64Number('offset in a change stream');
     if (offset < 0) c.fail(`offset in a change stream is ${offset}`, at);
-    parts.push({ offset, stream: readRequiredStream(r, 'change stream') });
+    const stream = readRequiredStream(r, 'change stream');
+    parts.push({ offset, stream: stream.kind === 'file' || stream.kind === 'relative' ? { ...stream, uncompressed: true } : stream });
   }
   const size = c.i64Number('size of the changes');
   const checkpointedSize = full ? c.i64Number('checkpointed size') : undefined;
