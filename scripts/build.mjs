@@ -22,6 +22,17 @@ const codeOnly = process.argv.includes('--code');
 // alasql reaches for these on other platforms, and for a spreadsheet module that no statement we allow can use
 const notOurs = ['react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];
 
+/** commander can start other programs for commands that are files of their own; we have none, and loading the module costs 6 ms. */
+const noChildProcess = {
+  name: 'no-child-process',
+  setup(build) {
+    build.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+      importer.includes('node_modules/commander/') ? { path: 'child_process', namespace: 'none' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
 /** Files that others start by path (worker threads) are entries of their own. */
 function workers(dir = join(root, 'src')) {
   return readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
@@ -45,9 +56,11 @@ async function code(outdir) {
     target: 'node20',
     external: [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.optionalDependencies ?? {}), ...notOurs],
     chunkNames: 'chunks/[name]-[hash]',
+    plugins: [noChildProcess],
+    define: { STATEQUERY_VERSION: JSON.stringify(pkg.version) },
     // bundled CommonJS packages ask for Node's own modules
     banner: {
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); const __dirname = import.meta.dirname ?? '';",
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); const __dirname = new URL('.', import.meta.url).pathname;",
     },
     minifyWhitespace: true,
     minifySyntax: true,

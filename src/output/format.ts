@@ -16,6 +16,7 @@ import { line } from './line.js';
 import type { Sink } from './sink.js';
 import { insertStatements } from './sql.js';
 import { box, markdown, table } from './table.js';
+import { columnMayBeWide, loadWidths, mayBeWide } from './width.js';
 
 export interface ResultColumn {
   readonly name: string;
@@ -56,19 +57,21 @@ export interface Form {
   end(out: ByteWriter): void;
 }
 
-/** Every form of `-o`. `one`: it can hold one result only. */
+/**
+ * Every form of `-o`. `raw`: the bytes of the data go out as they are; `one`: it can hold one result only; `widths`: it lines text up.
+ */
 const FORMS = {
-  table: { make: table },
-  box: { make: box },
+  table: { make: table, widths: true },
+  box: { make: box, widths: true },
   json: { make: json, raw: true },
   ndjson: { make: ndjson, raw: true },
   csv: { make: csv, raw: true, one: true },
   tsv: { make: tsv, raw: true, one: true },
-  markdown: { make: markdown, one: true },
-  line: { make: line },
+  markdown: { make: markdown, one: true, widths: true },
+  line: { make: line, widths: true },
   list: { make: list },
   sql: { make: insertStatements, raw: true },
-} as const satisfies Record<string, { make: (context: FormContext) => Form; raw?: true; one?: true }>;
+} as const satisfies Record<string, { make: (context: FormContext) => Form; raw?: true; one?: true; widths?: true }>;
 
 export type OutputFormat = keyof typeof FORMS;
 export const OUTPUT_FORMATS = Object.keys(FORMS) as readonly OutputFormat[];
@@ -101,6 +104,8 @@ export function resultWriter(options: OutputOptions, sink: Sink): ResultWriter {
       const columns = uniqueNames(result.columns);
       const context: FormContext = { columns, options, numbers: options.numbers, notes, index: index++ };
       const { make, ...kind } = FORMS[options.format];
+      let measure = 'widths' in kind;
+      if (measure && mayBeWide([...columns.map(c => c.name), options.nullText ?? ''].join(''))) await loadWidths();
       const form = options.terminal && 'raw' in kind ? forTerminal(make(context)) : make(context);
       const out = new ByteWriter();
       const flush = (): void | Promise<void> => (out.length === 0 ? undefined : sink.write(out.take()));
@@ -108,6 +113,10 @@ export function resultWriter(options: OutputOptions, sink: Sink): ResultWriter {
       let rows = 0;
       form.begin(out);
       for await (const batch of result.batches) {
+        if (measure && batch.columns.some(columnMayBeWide)) {
+          await loadWidths();
+          measure = false;
+        }
         const shown = Math.max(0, Math.min(batch.length, limit - rows));
         for (let row = 0; row < shown; row++) {
           form.row(batch.columns, row, out);

@@ -1,0 +1,38 @@
+/** The command: arguments to an exit code. */
+import { CommanderError } from 'commander';
+import { paintFor } from '../output/color.js';
+import { createProgram } from './program.js';
+import { report } from './report.js';
+
+/** set by scripts/build.mjs */
+declare const STATEQUERY_VERSION: string;
+
+/** Runs the command line and returns the exit code; everything that can go wrong is told on standard error. */
+export async function main(args: readonly string[]): Promise<number> {
+  const program = createProgram(typeof STATEQUERY_VERSION === 'string' ? STATEQUERY_VERSION : '0.0.0');
+  try {
+    if (args.length === 0) {
+      process.stderr.write(program.helpInformation());
+      throw new CommanderError(2, 'statequery.noCommand', 'no command is given');
+    }
+    await program.parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    const color = !args.includes('--no-color') && process.stderr.isTTY === true;
+    const { text, exitCode } = report(error, { json: wantsJson(args), paint: paintFor('stderr', color), stack: verbosity(args) >= 2 });
+    if (text !== '') process.stderr.write(text);
+    return exitCode;
+  }
+}
+
+/** Whether errors are wanted as JSON: asked of the arguments, since they may be what is wrong. */
+function wantsJson(args: readonly string[]): boolean {
+  return args.some(
+    (arg, i) =>
+      arg === '--json' || /^(-o|--output=)(json|ndjson)$/.test(arg) || (/^(json|ndjson)$/.test(arg) && /^(-o|--output)$/.test(args[i - 1])),
+  );
+}
+
+function verbosity(args: readonly string[]): number {
+  return args.reduce((n, arg) => n + (arg === '--verbose' ? 1 : /^-v+$/.test(arg) ? arg.length - 1 : 0), 0);
+}

@@ -1,0 +1,107 @@
+/**
+ * The options that commands share, one group each: how to read a snapshot, how to answer a query, how to write the result. The text
+ * here is what --help, the shell completions and the README show.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OUTPUT_FORMATS, type OutputFormat } from '../output/format.js';
+
+/** Options of every command. */
+export interface OutputFlags {
+  readonly output?: OutputFormat;
+  readonly json?: true;
+  readonly csv?: true;
+  readonly jsonNumbers: 'exact' | 'string';
+  readonly header: boolean;
+  readonly null?: string;
+  readonly maxRows?: number;
+  readonly color: boolean;
+  readonly quiet?: true;
+  readonly verbose: number;
+}
+
+/** Options of every command that reads a snapshot. */
+export interface ReadingFlags {
+  readonly rebase: readonly string[];
+  readonly jar: readonly string[];
+  readonly ttl: readonly string[];
+  readonly asOf?: string;
+  readonly verify: boolean;
+  readonly skipDamaged?: true;
+}
+
+/** Options of what runs statements. */
+export interface QueryFlags {
+  readonly engine: 'duckdb' | 'alasql';
+  readonly param: readonly string[];
+  readonly threads?: number;
+  readonly timeout?: number;
+  readonly maxMemory?: string;
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+function count(name: string, least: number): (value: string) => number {
+  return value => {
+    const n = Number(value);
+    if (!/^\d+$/.test(value) || !Number.isSafeInteger(n) || n < least)
+      throw new InvalidArgumentError(`${name} is a whole number from ${least} on.`);
+    return n;
+  };
+}
+
+function seconds(value: string): number {
+  const n = Number(value);
+  if (!/^\d*\.?\d+$/.test(value) || !(n > 0)) throw new InvalidArgumentError('expected seconds, such as 30 or 0.5.');
+  return n;
+}
+
+export function addOutputOptions(command: Command): Command {
+  command.optionsGroup('Output options:');
+  return command
+    .addOption(
+      new Option('-o, --output <form>', 'form of the result (default: STATEQUERY_OUTPUT, else table)').choices([...OUTPUT_FORMATS]),
+    )
+    .option('--json', 'the same as -o json; errors are JSON too')
+    .option('--csv', 'the same as -o csv')
+    .addOption(
+      new Option('--json-numbers <how>', 'BIGINT, HUGEINT and DECIMAL in JSON: every digit, or quoted')
+        .choices(['exact', 'string'])
+        .default('exact'),
+    )
+    .option('--no-header', 'no line of column names')
+    .option('--null <text>', 'text for NULL (csv, tsv: nothing; otherwise NULL)')
+    .option('--max-rows <n>', 'rows shown on a terminal; says how many are not shown', count('--max-rows', 0))
+    .option('--no-color', 'no colours (as NO_COLOR)')
+    .option('-q, --quiet', 'no notes and warnings on standard error')
+    .addOption(
+      new Option('-v, --verbose', 'files, bytes and time on standard error; -v -v: stack traces of errors')
+        .default(0, '')
+        .argParser((_: unknown, before: number) => before + 1),
+    );
+}
+
+export function addReadingOptions(command: Command): Command {
+  command.optionsGroup('Reading options:');
+  return command
+    .option('--rebase <old=new>', 'path prefix that the snapshot was written with, and where it is now (repeatable)', collect, [])
+    .option('--jar <file>', 'classes of the job, read as data and never run: names and types of Kryo fields (repeatable)', collect, [])
+    .option(
+      '--ttl <[operator.]state=duration>',
+      'time to live of a state, for ttl_expires_at and ttl_expired: 7d, 12h, PT30M (repeatable)',
+      collect,
+      [],
+    )
+    .option('--as-of <time>', 'moment that ttl_expired is about: 2026-01-31T12:00:00Z or milliseconds (default: now)')
+    .option('--skip-damaged', 'pass over what is damaged, give the rest, end with 5')
+    .option('--no-verify', 'do not compute checksums');
+}
+
+export function addQueryOptions(command: Command): Command {
+  command.optionsGroup('Query options:');
+  return command
+    .addOption(new Option('--engine <name>', 'SQL engine').choices(['duckdb', 'alasql']).default('duckdb'))
+    .option('-p, --param <name=value>', 'value of $name in the statements (repeatable)', collect, [])
+    .option('--threads <n>', 'threads of the engine', count('--threads', 1))
+    .option('--timeout <seconds>', 'stop a statement after so long', seconds)
+    .option('--max-memory <size>', 'memory of the engine before it spills: 512MB, 2GB');
+}

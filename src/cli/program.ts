@@ -1,0 +1,29 @@
+/** The commander tree: every command with its arguments and options. Nothing heavy is loaded here; commands import what they need. */
+import { Command } from 'commander';
+import { lsCommand } from './commands/ls.js';
+import { metaCommand } from './commands/meta.js';
+import { schemaCommand } from './commands/schema.js';
+import { tablesCommand } from './commands/tables.js';
+
+const EXIT_CODES = `
+Exit codes: 0 right, 1 a bug in statequery, 2 usage, 3 not found, 4 input or output, 5 corrupt, 6 unsupported, 7 the SQL text,
+10 differences found, 130 interrupted.
+
+<snapshot> is a directory with _metadata, that file, or a parent directory (its newest snapshot is taken).
+Environment: STATEQUERY_SNAPSHOT (when no snapshot is named), STATEQUERY_OUTPUT (form of the result), NO_COLOR.`;
+
+export function createProgram(version: string): Command {
+  const program = new Command('statequery')
+    .description('Query Apache Flink savepoints and checkpoints with SQL. Reads only; needs no Flink.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this text')
+    .helpCommand('help [command]', 'print the text of a command')
+    .addHelpText('after', EXIT_CODES)
+    .configureHelp({ helpWidth: 110, showGlobalOptions: false })
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  for (const add of [metaCommand, tablesCommand, schemaCommand, lsCommand]) add(program);
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
