@@ -152,10 +152,10 @@ export class Cursor {
     return n;
   }
 
-  /** A view (not a copy) of the next `length` bytes. */
+  /** A view (not a copy) of the next `length` bytes; its own `slice()` copies, which a Buffer's would not. */
   slice(length: number, what = 'bytes'): Uint8Array {
     const at = this.take(length, what);
-    return this.bytes.subarray(at, at + length);
+    return new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + at, length);
   }
 
   /** java.io.DataInput.readUTF */
@@ -172,12 +172,7 @@ export class Cursor {
 }
 
 /** Modified UTF-8 to UTF-16 units; surrogates stay as they are. */
-export function decodeModifiedUtf8(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  fail: (position: number) => never,
-): string {
+export function decodeModifiedUtf8(bytes: Uint8Array, start: number, end: number, fail: (position: number) => never): string {
   let ascii = start;
   while (ascii < end && bytes[ascii] < 0x80 && bytes[ascii] !== 0) ascii++;
   if (ascii === end) return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');

@@ -25,8 +25,6 @@ import {
 
 /** An outer body longer than this is not looked through. */
 const MAX_OUTER = 1 << 16;
-/** Places in it that look like the nested block are tried no more often than this. */
-const MAX_TRIES = 16;
 
 /**
  * Steps over the body of an unknown class where its structure shows.
@@ -69,26 +67,26 @@ export function unknownBody(
 }
 
 function probeComposite(c: Cursor, reader: SnapshotReader): SnapshotBody | undefined {
-  if (reader.version !== 3 || reader.probing || c.remaining < 20) return undefined;
+  if (reader.version !== 3 || c.remaining < 20) return undefined;
   const start = c.position;
   const bytes = Buffer.from(c.bytes.buffer, c.bytes.byteOffset, c.bytes.byteLength);
   if (bytes.readInt32BE(start) !== COMPOSITE_MAGIC) return undefined;
   const outerVersion = bytes.readInt32BE(start + 4);
   const last = Math.min(c.end - 12, start + 8 + MAX_OUTER);
-  for (let p = start + 8, tries = 0; p <= last && tries < MAX_TRIES; p++) {
+  for (let p = start + 8; p <= last; p++) {
     if (bytes[p] !== 0 || bytes.readInt32BE(p) !== NESTED_MAGIC || bytes.readInt32BE(p + 4) !== 1) continue;
-    tries++;
     const nested = new Cursor(c.bytes, p, c.end, c.origin, c.base);
     try {
-      const snapshots = readNestedDelegate(nested, reader, true);
+      const snapshots = readNestedDelegate(nested, reader);
       c.position = nested.position;
       return unknownBody(reader, {
         children: snapshots.map((snapshot, i) => ({ name: `f${i}`, snapshot })),
         details: { outerVersion, outerBytes: p - start - 8 },
       });
     } catch (error) {
-      // not the nested block, or a nested class that is unknown in its turn: the composite is
-      if (!(error instanceof StateQueryError)) throw error;
+      // a later match would be a nested block further in, not this one
+      if (error instanceof StateQueryError) return undefined;
+      throw error;
     }
   }
   return undefined;

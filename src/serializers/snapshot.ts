@@ -14,7 +14,7 @@
  */
 import { type ErrorDetails, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
-import type { NamedSnapshot, SerializerSnapshot } from './codec.js';
+import type { Codec, CodecContext, NamedSnapshot, SerializerSnapshot } from './codec.js';
 
 /** Snapshots nest no deeper than this; real ones reach about 10. */
 export const MAX_NESTING = 64;
@@ -58,21 +58,30 @@ export interface SnapshotReader {
   /** reading a 1.3–1.6 configuration snapshot, or one behind the 1.7 adapter */
   readonly legacy: boolean;
   readonly depth: number;
-  /** inside a guess at the structure of an unknown class */
-  readonly probing: boolean;
-  /** utf class, i32 version, body. `guess`: what is read may be nothing of the kind. @throws UnknownSnapshotError */
-  versioned(c: Cursor, guess?: boolean): SerializerSnapshot;
+  /** utf class, i32 version, body. @throws UnknownSnapshotError */
+  versioned(c: Cursor): SerializerSnapshot;
   /** Like `versioned` over a whole frame [position, end): an unknown body is stepped over and shown as opaque. */
   framed(c: Cursor): SerializerSnapshot;
   /** i32 2 (or 1), then the snapshot */
   withProxy(c: Cursor): SerializerSnapshot;
+  /** The serializer of this class, if its snapshot is a simple one. */
+  simple(serializerClass: string): SimpleSerializer | undefined;
   /** Throws: this version of this class is not known. */
   unknownVersion(c: Cursor): never;
+}
+
+/** A serializer without configuration: its class tells all. */
+export interface SimpleSerializer {
+  readonly serializer: string;
+  readonly text: string;
+  codec(context: CodecContext): Codec;
 }
 
 /** One serializer: the snapshot classes it is written under, and how their body is read. */
 export interface SerializerDefinition {
   readonly snapshotClasses: readonly string[];
+  /** set when the snapshot has no content */
+  readonly simple?: SimpleSerializer;
   /** Reads the body (what follows `i32 version`) to its last byte. */
   read(c: Cursor, version: number, reader: SnapshotReader): SnapshotBody;
 }
@@ -81,7 +90,7 @@ export interface SerializerDefinition {
 export const defineSerializer = (definition: SerializerDefinition): SerializerDefinition => definition;
 
 /** Reads the block of nested snapshots: i32 1333245, i32 1, i32 n, n × versioned snapshot. */
-export function readNestedDelegate(c: Cursor, reader: SnapshotReader, guess = false): SerializerSnapshot[] {
+export function readNestedDelegate(c: Cursor, reader: SnapshotReader): SerializerSnapshot[] {
   const at = c.position;
   const magic = c.i32();
   if (magic !== NESTED_MAGIC) c.fail(`nested serializers begin with ${magic}, expected ${NESTED_MAGIC}`, at);
@@ -89,7 +98,7 @@ export function readNestedDelegate(c: Cursor, reader: SnapshotReader, guess = fa
   if (version !== 1) c.fail(`nested serializers of version ${version}, expected 1`, at + 4);
   const n = c.count('number of nested serializers', 6);
   const nested: SerializerSnapshot[] = [];
-  for (let i = 0; i < n; i++) nested.push(reader.versioned(c, guess));
+  for (let i = 0; i < n; i++) nested.push(reader.versioned(c));
   return nested;
 }
 
@@ -208,7 +217,7 @@ export function serializerClassOf(snapshotClass: string): string {
   if (dollar > 0 && /Snapshot\d*$/.test(snapshotClass)) {
     const inner = snapshotClass.slice(dollar + 1).replace(/(Config)?Snapshot\d*$/, '');
     const outer = snapshotClass.slice(0, dollar);
-    return /Serializer$/.test(inner) && !outer.endsWith(inner) ? `${outer}$${inner}` : outer;
+    return outer.endsWith('Serializer') || !inner.endsWith('Serializer') ? outer : `${outer}$${inner}`;
   }
   return snapshotClass.replace(/(Config)?Snapshot\d*$/, '');
 }
