@@ -75,7 +75,7 @@ export class CompositeKey {
   }
 
   private splitSlowly(bytes: Uint8Array, start: number, end: number, base: number): void {
-    const c = this.cursor.reset(bytes, start, end, base < 0 ? 0 : base);
+    const c = this.cursor.reset(bytes, start, end, Math.max(0, base));
     this.unsplit = undefined;
     this.userKeyStart = start;
     if (this.isTimer) c.take(8, 'timestamp of the timer');
@@ -83,8 +83,8 @@ export class CompositeKey {
     if (this.keySize > 0) c.take(this.keySize, 'key');
     else this.codecs.key.skip(c);
     // an opaque key takes what it is given
-    if (c.position === end && this.codecs.key.unbounded === true) return this.splitUnknown(c);
-    this.finish(c, c.position);
+    if (c.position === end && this.codecs.key.unbounded === true) this.splitUnknown(c);
+    else this.finish(c, c.position);
   }
 
   /** Takes what follows a key that ends at `keyEnd`; @throws unless it ends exactly at the cursor's end. */
@@ -96,7 +96,10 @@ export class CompositeKey {
     if (this.namespaceSize > 0) c.take(this.namespaceSize, 'namespace');
     else {
       this.codecs.namespace.skip(c);
-      if (c.position === c.end && this.codecs.namespace.unbounded === true) return this.finishUnknown(c);
+      if (c.position === c.end && this.codecs.namespace.unbounded === true) {
+        this.finishUnknown(c);
+        return;
+      }
     }
     this.finishBehind(c, c.position);
   }
@@ -119,7 +122,10 @@ export class CompositeKey {
   /** The namespace's own end is not known: as for keys. */
   private finishUnknown(c: Cursor): void {
     const found = onlyFit(this.isMap || this.lengths ? this.namespaceStart : c.end, c.end, at => this.finishBehind(c, at));
-    if (found >= 0) return this.finishBehind(c, found);
+    if (found >= 0) {
+      this.finishBehind(c, found);
+      return;
+    }
     this.unsplit = `where the namespace ends is not known: ${this.codecs.namespace.opaque ?? 'its serializer is opaque'}`;
     this.namespaceEnd = c.end;
     if (!this.isTimer) this.userKeyStart = c.end;
@@ -138,7 +144,10 @@ export class CompositeKey {
     });
     this.unsplit = undefined;
     this.userKeyStart = userKeyStart;
-    if (found >= 0) return this.finish(c, found);
+    if (found >= 0) {
+      this.finish(c, found);
+      return;
+    }
     this.unsplit = `where the key ends is not known: ${this.codecs.key.opaque ?? 'its serializer is opaque'}`;
     this.keyEnd = end;
     this.namespaceStart = end;

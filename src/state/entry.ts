@@ -50,6 +50,8 @@ export interface RegisteredState {
   readonly namespace?: SerializerSnapshot;
   readonly value?: SerializerSnapshot;
   readonly userKey?: SerializerSnapshot;
+  /** the state's time to live, where it is written (changelogs only) */
+  readonly ttlMillis?: number;
   /** why a serializer could not be read, when the header had to be re-synchronised past it */
   readonly unreadable?: string;
 }
@@ -60,6 +62,8 @@ export interface KeyedHeader {
   /** snappy-compressed key groups */
   readonly compressed: boolean;
   readonly key: SerializerSnapshot;
+  /** set when the file does not have the key serializer (a changelog without a base): how `key` was found, or why it was not */
+  readonly keyGuess?: string;
   readonly states: readonly RegisteredState[];
   /** bytes of the header */
   readonly size: number;

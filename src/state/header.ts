@@ -92,8 +92,16 @@ export function keyedHeader(c: Cursor, complete = true): KeyedHeader {
   const stateFollows = () => c.position === c.end - 2 || findNextState(c.bytes, c.position, c.end)?.at === c.position + 2;
   const { snapshot: key } = readSnapshot(c, complete, resume, stateFollows);
   const n = c.u16();
-  for (let i = 0; i < n; i++) states.push(readState(c, states.length, complete, i === n - 1));
+  for (let i = 0; i < n; i++) states.push(readState(c, states.length, { complete, last: i === n - 1 }));
   return { version, compressed, key, states, size: c.position };
+}
+
+/**
+ * Reads one StateMetaInfoSnapshot that stands alone, with something else behind it (changelogs).
+ * @returns the state; `c` stands behind it, or at its end when a serializer was not known
+ */
+export function readStateMetaInfo(c: Cursor, id: number): RegisteredState {
+  return readState(c, id, { complete: true, last: true, tail: true });
 }
 
 /** Parses an operator header; see `keyedHeader`. */
@@ -103,7 +111,8 @@ export function operatorHeader(c: Cursor, complete = true): OperatorHeader {
   const states: RegisteredState[] = [];
   for (const last of [false, true]) {
     const n = c.u16();
-    for (let i = 0; i < n; i++) states.push(readState(c, states.length, complete, last && i === n - 1, !last && i === n - 1));
+    for (let i = 0; i < n; i++)
+      states.push(readState(c, states.length, { complete, last: last && i === n - 1, lastOfList: !last && i === n - 1 }));
   }
   return { version, compressed, states, size: c.position };
 }
@@ -127,12 +136,20 @@ function readVersion(c: Cursor, old: Readonly<Record<number, string>>, known: re
   return c.fail(`${what} state begins with ${version}, expected the format version ${known.join(' or ')}`, at);
 }
 
-/**
- * Reads one StateMetaInfoSnapshot.
- * @param last nothing follows in the header
- * @param lastOfList the i16 count of broadcast states follows
- */
-function readState(c: Cursor, id: number, complete: boolean, last: boolean, lastOfList = false): RegisteredState {
+/** Where a state stands in its header. */
+interface Place {
+  /** unknown snapshots may be stepped over: the cursor ends where the header does */
+  readonly complete: boolean;
+  /** no other state follows */
+  readonly last: boolean;
+  /** the i16 count of broadcast states follows */
+  readonly lastOfList?: boolean;
+  /** something else follows that is no part of a header */
+  readonly tail?: boolean;
+}
+
+/** Reads one StateMetaInfoSnapshot. */
+function readState(c: Cursor, id: number, place: Place): RegisteredState {
   const name = c.utf('state name');
   const at = c.position;
   const ordinal = c.i32();
@@ -147,10 +164,10 @@ function readState(c: Cursor, id: number, complete: boolean, last: boolean, last
     const keyAt = c.position;
     const key = c.utf('serializer key');
     if (serializers.has(key)) c.fail(`state ${name} has two ${key}`, keyAt);
-    const next = { more: i < n - 1, last, lastOfList };
+    const next = { ...place, more: i < n - 1 };
     const { snapshot, found } = readSnapshot(
       c,
-      complete,
+      place.complete,
       bodyAt => findEnd(c, bodyAt, next),
       () => follows(c, next),
     );
@@ -182,13 +199,9 @@ function readState(c: Cursor, id: number, complete: boolean, last: boolean, last
 }
 
 /** What stands behind a serializer of a state. */
-interface Following {
+interface Following extends Place {
   /** another serializer of the state */
   readonly more: boolean;
-  /** nothing: it is the header's last state */
-  readonly last: boolean;
-  /** the i16 count of broadcast states */
-  readonly lastOfList: boolean;
 }
 
 /**
@@ -220,7 +233,7 @@ function isGuess(snapshot: SerializerSnapshot): boolean {
 
 function follows(c: Cursor, next: Following): boolean {
   if (next.more) return findNextAnchor(c.bytes, c.position, c.end)?.at === c.position;
-  if (next.last) return c.position === c.end;
+  if (next.last) return next.tail === true || c.position === c.end;
   const state = findNextState(c.bytes, c.position, c.end);
   if (next.lastOfList) return state?.at === c.position + 2 || c.position === c.end - 2;
   return state?.at === c.position;

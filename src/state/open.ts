@@ -9,10 +9,11 @@
  * Nothing in a keyed file says which of the formats it has, and the wrong reader may succeed part-way: the handle decides.
  */
 import type { KeyedHandle, KeyGroupsHandle } from '../checkpoint/handles.js';
-import { UnsupportedError } from '../errors.js';
+import { CorruptError, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
 import { CanonicalCursor, openCanonical } from './canonical.js';
+import { openChangelog } from './changelog.js';
 import type { KeyedStateReader, StateContext } from './entry.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { openHeap } from './heap.js';
@@ -34,8 +35,10 @@ export function openKeyedState(handle: KeyedHandle, context: StateContext): Keye
     }
     case 'incremental':
       throw new UnsupportedError('RocksDB files are not read', { where: context.where });
+    case 'changelog':
+      return openChangelog(handle, context, openKeyedState);
     default:
-      throw new UnsupportedError('changelogs are not read', { where: context.where });
+      throw new CorruptError('changes without the changelog handle that they belong to', { where: context.where });
   }
 }
 

@@ -15,7 +15,7 @@ export function frame(type: 0 | 1, data: Uint8Array, crc = maskCrc32c(crc32c(dat
 
 /** A whole stream of chunks of at most 64 KiB. */
 export function framed(data: Uint8Array): Buffer {
-  const parts = [HEADER];
+  const parts: Uint8Array[] = [HEADER];
   for (let at = 0; at < data.length; at += 65536) parts.push(frame(0, data.subarray(at, at + 65536)));
   return Buffer.concat(parts);
 }
