@@ -1,0 +1,8 @@
+/** The part of @openpgp/seek-bzip (CommonJS, without types) that is used. */
+declare module '@openpgp/seek-bzip' {
+  const Bunzip: {
+    /** @throws TypeError when the stream is damaged, and what writeByte() throws */
+    decode(input: Uint8Array, output: { writeByte(byte: number): void }): void;
+  };
+  export default Bunzip;
+}
