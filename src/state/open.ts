@@ -9,7 +9,7 @@
  * Nothing in a keyed file says which of the formats it has, and the wrong reader may succeed part-way: the handle decides.
  */
 import type { KeyedHandle, KeyGroupsHandle } from '../checkpoint/handles.js';
-import { CorruptError, UnsupportedError } from '../errors.js';
+import { CorruptError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
 import { CanonicalCursor, openCanonical } from './canonical.js';
@@ -18,6 +18,7 @@ import type { KeyedStateReader, StateContext } from './entry.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { openHeap } from './heap.js';
 import { headerLimit, keyGroupPlaces } from './key-groups.js';
+import { openRocksdbState } from './rocksdb.js';
 
 export { openOperatorState } from './operator.js';
 
@@ -34,7 +35,7 @@ export function openKeyedState(handle: KeyedHandle, context: StateContext): Keye
       }
     }
     case 'incremental':
-      throw new UnsupportedError('RocksDB files are not read', { where: context.where });
+      return openRocksdbState(handle, context);
     case 'changelog':
       return openChangelog(handle, context, openKeyedState);
     default:
