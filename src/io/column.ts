@@ -111,6 +111,8 @@ const I128_MAX = (1n << 127n) - 1n;
 
 export class FixedColumn extends ColumnBase {
   readonly width: number;
+  /** set when a time finer than microseconds was cut (contract §3: the JSON forms have it whole) */
+  cut = false;
   data: Uint8Array;
   view: DataView;
   constructor(type: SqlType, capacity: number) {
@@ -242,6 +244,7 @@ export class FixedColumn extends ColumnBase {
           this.pushI64(t === Timestamp.INFINITY ? I64_MAX : -I64_MAX);
           return;
         }
+        if (t.nanos % 1000 !== 0) this.cut = true;
         const micros = t.seconds * 1000000n + BigInt(Math.floor(t.nanos / 1000));
         if (micros >= I64_MAX || micros <= -9223372022400000000n) throw outOfRange(type, `${t.seconds}s`);
         this.pushI64(micros);
@@ -543,4 +546,10 @@ function timestampOf(units: bigint, perSecond: bigint, nanosPerUnit: number): Ti
     seconds -= 1n;
   }
   return new Timestamp(seconds, Number(rest) * nanosPerUnit);
+}
+
+/** Whether a column, or one inside it, cut a time finer than microseconds. */
+export function wasCut(column: Column): boolean {
+  if (column instanceof FixedColumn) return column.cut;
+  return !(column instanceof BytesColumn) && column.children.some(wasCut);
 }

@@ -1,7 +1,7 @@
 /**
  * Rows into batches: the projected columns of a scan, filled row by row, handed out 2,048 rows at a time in reused memory.
  */
-import { type Column, type ColumnBatch, createColumn } from '../io/column.js';
+import { type Column, type ColumnBatch, createColumn, wasCut } from '../io/column.js';
 import type { SqlType } from '../types.js';
 import type { Scan } from './table.js';
 
@@ -12,7 +12,11 @@ export const BATCH_ROWS = 2048;
 export class BatchWriter {
   readonly columns: readonly Column[];
   rows = 0;
-  constructor(types: readonly SqlType[]) {
+  /** @param onCut called at the end of the scan when times finer than microseconds were cut */
+  constructor(
+    types: readonly SqlType[],
+    readonly onCut?: () => void,
+  ) {
     this.columns = types.map(type => createColumn(type, BATCH_ROWS));
   }
   clear(): void {
@@ -37,6 +41,7 @@ export function scanOf(writer: BatchWriter, step: () => boolean, close: () => vo
     ended = true;
     if (!closed) {
       closed = true;
+      if (writer.onCut !== undefined && writer.columns.some(wasCut)) writer.onCut();
       close();
     }
   };

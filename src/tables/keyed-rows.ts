@@ -11,6 +11,7 @@ import { Cursor } from '../io/cursor.js';
 import { jsonOf, textOf } from '../io/json.js';
 import type { ReadStats } from '../io/source.js';
 import type { Codec } from '../serializers/codec.js';
+import { opaqueJson } from '../serializers/opaque.js';
 import type { EntryCursor, EntryFilter, KeyedStateReader, StateContext } from '../state/entry.js';
 import { openKeyedState } from '../state/open.js';
 import { JsonText } from '../types.js';
@@ -461,6 +462,26 @@ export function fillPiece(
     if (c.position !== c.end) c.expectEnd(what);
     if (value === null) out.pushNull();
     else (out as BytesColumn).pushString(value instanceof JsonText && form === 'json' ? value.text : write(codec.type, value));
+  };
+}
+
+/**
+ * The value, or what stands where the entry could not be split any further (an opaque serializer in a heap file): its bytes
+ * in the JSON forms, NULL where the column has another type.
+ */
+export function fillValue(codec: Codec, form: 'value' | 'text' | 'json'): Fill {
+  const whole = fillPiece(
+    codec,
+    form,
+    'the value',
+    r => r.valueStart,
+    r => r.valueEnd,
+  );
+  if (codec.opaque !== undefined && codec.type.kind === 'JSON') return whole;
+  return (row, out) => {
+    if (row.entry.unsplit === undefined) whole(row, out);
+    else if (form === 'value') out.pushNull();
+    else (out as BytesColumn).pushString(opaqueJson('unknown', row.entry.bytes.subarray(row.valueStart, row.valueEnd)));
   };
 }
 

@@ -12,6 +12,7 @@ import {
   fillNull,
   fillPiece,
   fillText,
+  fillValue,
   KeyedPump,
   type KeyedRow,
   type VariantPlan,
@@ -90,7 +91,10 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
             o => snapshot.statesOf(o),
             filters,
           );
-          const writer = new BatchWriter(request.columns.map(p => projectedType(columns, p)));
+          const writer = new BatchWriter(
+            request.columns.map(p => projectedType(columns, p)),
+            snapshot.timesCut,
+          );
           const plans = new Map<StateVariant, VariantPlan | undefined>();
           const needed = request.columns.map(p => p.name);
           const pump = new KeyedPump(
@@ -193,9 +197,9 @@ export function keyedFill(
         r => r.mapKeyEnd,
       );
     case 'value':
-      return fillPiece(shape.value, form, 'the value', VALUE_START, VALUE_END);
+      return fillValue(shape.value, form);
     case 'value_json':
-      return fillPiece(shape.value, 'json', 'the value', VALUE_START, VALUE_END);
+      return fillValue(shape.value, 'json');
     case 'value_bytes':
       return fillBytes(VALUE_START, VALUE_END);
     case 'value_size':

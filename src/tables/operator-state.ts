@@ -66,7 +66,10 @@ export function operatorStateTable(snapshot: OpenedSnapshot, spec: TableSpec = O
         columns,
         scan(request): Scan {
           const { operators, wanted } = selected([...narrowing, ...request.filters]);
-          const writer = new BatchWriter(request.columns.map(p => projectedType(columns, p)));
+          const writer = new BatchWriter(
+            request.columns.map(p => projectedType(columns, p)),
+            snapshot.timesCut,
+          );
           const rows = operatorRows(snapshot, operators, wanted, allCopies, writer, request.columns);
           return scanOf(
             writer,

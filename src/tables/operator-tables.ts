@@ -190,7 +190,10 @@ function wideTable(
   const bound: BoundTable = {
     columns,
     scan(request): Scan {
-      const writer = new BatchWriter(request.columns.map(p => projected(columns, p)));
+      const writer = new BatchWriter(
+        request.columns.map(p => projected(columns, p)),
+        snapshot.timesCut,
+      );
       const rows = wideRows(snapshot, states, variants, windowed, request, lead.length, names, writer.columns);
       return scanOf(
         writer,

@@ -112,6 +112,9 @@ export class OpenedSnapshot {
     this.options.warn?.(message);
   }
 
+  readonly timesCut = (): void =>
+    this.warn('times finer than microseconds are cut in TIMESTAMP and TIMESTAMPTZ columns; value_json of keyed_state_raw has them whole');
+
   /** Registered states of an operator. Headers are read on the first call. */
   statesOf(operator: OperatorView): OperatorStates {
     let states = this.states.get(operator);

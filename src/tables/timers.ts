@@ -72,7 +72,10 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
             o => snapshot.timersOf(o),
             filters,
           );
-          const writer = new BatchWriter(request.columns.map(p => projectedType(columns, p)));
+          const writer = new BatchWriter(
+            request.columns.map(p => projectedType(columns, p)),
+            snapshot.timesCut,
+          );
           const plans = new Map<StateVariant, VariantPlan>();
           const pump = new KeyedPump(
             {

@@ -159,7 +159,10 @@ export function windowsTable(snapshot: OpenedSnapshot): Table {
         columns,
         scan(request): Scan {
           const filters = [...narrowing, ...request.filters];
-          const writer = new BatchWriter(request.columns.map(p => projectedType(columns, p)));
+          const writer = new BatchWriter(
+            request.columns.map(p => projectedType(columns, p)),
+            snapshot.timesCut,
+          );
           const merged = new MergedWindows();
           const plans = new Map<StateVariant, VariantPlan | undefined>();
           const pump = new KeyedPump(

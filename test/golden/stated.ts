@@ -157,7 +157,7 @@ export function says(want: Json, got: Json): boolean {
     return (
       (byName || byPlace) &&
       w.every(([k, v], i) => {
-        const other = byName ? got[k] : g[i][1];
+        const other: Json = byName ? (got as { readonly [key: string]: Json })[k] : g[i][1];
         if (isWindow && typeof v === 'string')
           return epochMillis(v) !== undefined && epochMillis(v) === epochMillis(isNumber(other) ? other.number : String(other));
         return says(v, other);
