@@ -1,5 +1,6 @@
 /** The commander tree: every command with its arguments and options. Nothing heavy is loaded here; commands import what they need. */
 import { Command } from 'commander';
+import { completionCommand } from './commands/completion.js';
 import { lsCommand } from './commands/ls.js';
 import { metaCommand } from './commands/meta.js';
 import { schemaCommand } from './commands/schema.js';
@@ -23,7 +24,7 @@ export function createProgram(version: string): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-  for (const add of [metaCommand, tablesCommand, schemaCommand, lsCommand]) add(program);
+  for (const add of [metaCommand, tablesCommand, schemaCommand, lsCommand, completionCommand]) add(program);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }

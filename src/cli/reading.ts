@@ -76,7 +76,7 @@ export function parseDuration(text: string): bigint {
   const unit = plain === null ? undefined : UNIT_MILLIS.find(([pattern]) => pattern.test(plain[2].toLowerCase()));
   if (plain !== null && unit !== undefined) return BigInt(plain[1]) * BigInt(unit[1]);
   const iso = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,3}))?S)?)?$/i.exec(text.trim());
-  if (iso !== null && iso.slice(1).some(part => part !== undefined)) {
+  if (iso?.slice(1).some(part => part !== undefined)) {
     const [d, h, m, s] = iso.slice(1, 5).map(part => BigInt(part ?? 0));
     return ((d * 24n + h) * 60n + m) * 60_000n + s * 1000n + BigInt((iso[5] ?? '').padEnd(3, '0'));
   }

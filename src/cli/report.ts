@@ -48,7 +48,7 @@ export function report(error: unknown, options: ReportOptions): { readonly text:
 /** Where and what, on one line (a message of the engine may have more). */
 function messageOf(error: StateQueryError): string {
   const text = error.describe();
-  if (!(error instanceof SqlError) || error.line === undefined) return text;
+  if (!(error instanceof SqlError) || error.line === undefined || /\bline \d/.test(text)) return text;
   return `${text} (line ${error.line}${error.column === undefined ? '' : `, column ${error.column}`})`;
 }
 

@@ -1,10 +1,10 @@
 /** `statequery schema <snapshot> [table]` */
 import type { Command } from 'commander';
 import { NotFoundError } from '../../errors.js';
+import { nearest } from '../../sql/suggest.js';
 import { BOOLEAN, sqlTypeText, VARCHAR } from '../../types.js';
 import { addOutputOptions, addReadingOptions, type OutputFlags, type ReadingFlags } from '../options.js';
 import { Session } from '../session.js';
-import { nearest } from '../suggest.js';
 
 type Flags = OutputFlags & ReadingFlags;
 
