@@ -19,8 +19,8 @@ const dist = join(root, 'dist');
 const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const codeOnly = process.argv.includes('--code');
 
-// the engine's native parts; alasql reaches for the others on other platforms, and for a spreadsheet module that no statement we allow can use
-const notOurs = ['@duckdb/*', 'react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];
+// alasql reaches for the others on other platforms, and for a spreadsheet module that no statement we allow can use
+const notOurs = ['react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];
 
 /** commander can start other programs for commands that are files of their own; we have none, and loading the module costs 6 ms. */
 const noChildProcess = {

@@ -29,8 +29,8 @@ interface Import {
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(f => f.endsWith('.ts'));
 const imports: readonly Import[] = files.flatMap(file => {
   const text = readFileSync(join(SRC, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '');
-  const found = text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'|\bdeclare module '([^']+)'/g);
-  return [...found].map(m => ({ file, target: m[1] ?? m[2] }));
+  const found = text.matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm);
+  return [...found].map(m => ({ file, target: m[1] ?? m[2] ?? m[3] }));
 });
 
 const layerOf = (path: string): string => path.split('/')[0].replace(/\.ts$/, '');
