@@ -79,8 +79,8 @@ export function mightFollowSnapshot(bytes: Uint8Array, p: number, end: number): 
 }
 
 function serializerAt(bytes: Uint8Array, p: number, end: number): SerializerKey | undefined {
-  // the four keys have 14 to 19 letters and begin with K, N, V or U: most positions fall here
-  if (p + 2 > end || bytes[p] !== 0 || bytes[p + 1] < 14 || bytes[p + 1] > 19) return undefined;
+  // the four keys have 14 to 20 letters and begin with K, N, V or U: most positions fall here
+  if (p + 2 > end || bytes[p] !== 0 || bytes[p + 1] < 14 || bytes[p + 1] > 20) return undefined;
   const key = textAt(bytes, p, end);
   if (key === undefined || !SERIALIZER_KEYS.includes(key)) return undefined;
   const after = p + 2 + key.length;
