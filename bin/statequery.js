@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-
 const args = process.argv.slice(2);
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  process.stdout.write(`${version}\n`);
+  process.stdout.write(`${require('../package.json').version}\n`);
 } else {
-  const { main } = await import('../dist/cli.js');
-  process.exitCode = await main(args);
+  require('./load.js')
+    .load()
+    .main(args)
+    .then(exitCode => {
+      process.exitCode = exitCode;
+    });
 }

@@ -1,17 +1,23 @@
 /**
- * Builds dist/: two entries (the command and the library) with their shared chunks, declarations, and the licences of what is bundled.
+ * Builds dist/:
+ *
+ *   cli.cjs     the command in one file, with cli.cache beside it (bin/load.js)
+ *   lazy/       packages that few statements need, each a file of its own
+ *   index.js    the library with its chunks, and types/
  *
  *   node scripts/build.mjs             everything
- *   node scripts/build.mjs --code      JavaScript only (what the tests of the command need)
+ *   node scripts/build.mjs --code      the command only (what its tests need)
  *
  * What package.json lists under dependencies and optionalDependencies stays outside and is loaded when a statement needs it; every
- * devDependency that the source imports is bundled, so an installation brings no other package. Modules behind `import()` become
- * chunks of their own: `--help` loads none of the engines, codecs or parsers.
+ * devDependency that the source imports is bundled, so an installation brings no other package. What stands behind `import()` is
+ * evaluated when it is asked for: `--help` runs none of the engines, codecs or parsers.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -19,8 +25,36 @@ const dist = join(root, 'dist');
 const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const codeOnly = process.argv.includes('--code');
 
-// alasql reaches for the others on other platforms, and for a spreadsheet module that no statement we allow can use
-const notOurs = ['react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];
+/** Large, and needed by few: loaded from files of their own when imported with `import()`. */
+const LAZY = ['alasql', 'avsc', 'protobufjs'].filter(name => usesPackage(name));
+
+/** alasql reaches for these on other platforms, and for a spreadsheet module that no statement we allow can use */
+const NOT_OURS = ['react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  external: [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.optionalDependencies ?? {}), ...NOT_OURS],
+  define: { STATEQUERY_VERSION: JSON.stringify(pkg.version) },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  logOverride: { 'direct-eval': 'silent' },
+};
+
+/** In the bundle of the command. */
+const cjs = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  // the bundle runs as a script, which has require() and no import()
+  supported: { 'dynamic-import': false },
+  define: { ...common.define, 'import.meta.url': '__bundleUrl' },
+  banner: { js: "const __bundleUrl=require('node:url').pathToFileURL(__filename).href;" },
+};
 
 /** commander can start other programs for commands that are files of their own; we have none, and loading the module costs 6 ms. */
 const noChildProcess = {
@@ -33,49 +67,80 @@ const noChildProcess = {
   },
 };
 
-/** Files that others start by path (worker threads) are entries of their own. */
-function workers(dir = join(root, 'src')) {
-  return readdirSync(dir, { withFileTypes: true }).flatMap(entry => {
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) return workers(path);
-    return entry.name.endsWith('.worker.ts') ? [path] : [];
-  });
+const lazyPackages = {
+  name: 'lazy-packages',
+  setup(build) {
+    build.onResolve({ filter: /^[a-z]/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' && LAZY.includes(path) ? { path: `./lazy/${path}.cjs`, external: true } : undefined,
+    );
+  },
+};
+
+function usesPackage(name) {
+  return sources().some(path => readFileSync(path, 'utf8').includes(`import('${name}')`));
 }
 
-async function code(outdir) {
-  const entryPoints = { cli: join(root, 'src/cli/main.ts'), index: join(root, 'src/index.ts') };
-  for (const path of workers()) entryPoints[basename(path, '.ts')] = path;
+function sources(dir = join(root, 'src')) {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts'))
+    .map(path => join(dir, path));
+}
+
+/** Files that others start by path (worker threads) are entries of their own. */
+const workers = () =>
+  Object.fromEntries(
+    sources()
+      .filter(p => p.endsWith('.worker.ts'))
+      .map(p => [basename(p, '.ts'), p]),
+  );
+
+async function command(outdir) {
+  const [main, lazy] = await Promise.all([
+    build({
+      ...common,
+      ...cjs,
+      entryPoints: { cli: join(root, 'src/cli/main.ts'), ...workers() },
+      outdir,
+      plugins: [noChildProcess, lazyPackages],
+      write: true,
+    }),
+    build({ ...common, ...cjs, banner: {}, entryPoints: Object.fromEntries(LAZY.map(name => [name, name])), outdir: join(outdir, 'lazy') }),
+  ]);
+  const file = join(outdir, 'cli.cjs');
+  const text = readFileSync(file);
+  writeFileSync(file, Buffer.concat([Buffer.from(`//${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n`), text]));
+  return [main.metafile, lazy.metafile];
+}
+
+async function library(outdir) {
   const result = await build({
-    absWorkingDir: root,
-    entryPoints,
+    ...common,
+    entryPoints: { index: join(root, 'src/index.ts'), ...workers() },
     outdir,
-    bundle: true,
     splitting: true,
     format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    external: [...Object.keys(pkg.dependencies ?? {}), ...Object.keys(pkg.optionalDependencies ?? {}), ...notOurs],
     chunkNames: 'chunks/[name]-[hash]',
-    plugins: [noChildProcess],
-    define: { STATEQUERY_VERSION: JSON.stringify(pkg.version) },
     // bundled CommonJS packages ask for Node's own modules
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url); const __dirname = new URL('.', import.meta.url).pathname;",
     },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-    logOverride: { 'direct-eval': 'silent' },
   });
-  return result.metafile;
+  return [result.metafile];
 }
 
-/** The licence texts of the packages whose files went into the bundle. */
-function licences(metafile) {
+function declarations() {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  return new Promise((resolve, reject) => {
+    spawn(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' }).on('exit', status =>
+      status === 0 ? resolve() : reject(new Error(`tsc ended with ${status}`)),
+    );
+  });
+}
+
+/** The licence texts of the packages whose files went into the bundles. */
+function licences(metafiles) {
   const packages = new Map();
-  for (const input of Object.keys(metafile.inputs)) {
+  for (const input of metafiles.flatMap(m => Object.keys(m.inputs))) {
     const found = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input);
     if (found) packages.set(found[2], join(root, found[1]));
   }
@@ -88,41 +153,33 @@ function licences(metafile) {
   return parts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-function declarations() {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  return new Promise((resolve, reject) => {
-    spawn(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' }).on('exit', status =>
-      status === 0 ? resolve() : reject(new Error(`tsc ended with ${status}`)),
-    );
-  });
-}
-
-/** Puts the finished files in place; a process that runs from dist meanwhile still finds its chunks. */
+/** Puts finished files in place, each at once: a process that starts meanwhile finds whole files. */
 function install(from) {
-  mkdirSync(join(dist, 'chunks'), { recursive: true });
-  for (const entry of readdirSync(from, { recursive: true })) {
-    if (!statSync(join(from, entry)).isFile()) continue;
+  const files = readdirSync(from, { recursive: true, encoding: 'utf8' }).filter(entry => statSync(join(from, entry)).isFile());
+  for (const entry of files) {
     mkdirSync(dirname(join(dist, entry)), { recursive: true });
     renameSync(join(from, entry), join(dist, entry));
   }
+  return files;
 }
 
-/** Chunks of earlier builds that nothing refers to any more. */
-function sweep(metafile, outdir) {
-  const current = new Set(Object.keys(metafile.outputs).map(path => relative(outdir, join(root, path))));
-  for (const name of readdirSync(join(dist, 'chunks')))
-    if (!current.has(join('chunks', name))) rmSync(join(dist, 'chunks', name), { force: true });
+/** Removes what earlier builds left. */
+function sweep(current) {
+  const keep = new Set(current);
+  for (const entry of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+    if (existsSync(join(dist, entry)) && statSync(join(dist, entry)).isFile() && !keep.has(entry) && !entry.startsWith('types'))
+      rmSync(join(dist, entry), { force: true });
 }
 
 const staging = join(root, `dist.${process.pid}`);
 try {
+  mkdirSync(dist, { recursive: true });
   if (!codeOnly) rmSync(join(dist, 'types'), { recursive: true, force: true });
-  const [metafile] = await Promise.all([code(staging), codeOnly ? undefined : declarations()]);
-  install(staging);
-  if (!codeOnly) {
-    sweep(metafile, staging);
-    writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licences(metafile));
-  }
+  const metafiles = (await Promise.all([command(staging), ...(codeOnly ? [] : [library(staging), declarations()])])).flat().filter(Boolean);
+  if (!codeOnly) writeFileSync(join(staging, 'THIRD-PARTY-LICENSES.txt'), licences(metafiles));
+  const installed = install(staging);
+  if (!codeOnly) sweep(installed);
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/code-cache.cjs')]);
 } finally {
   if (existsSync(staging)) rmSync(staging, { recursive: true, force: true });
 }

@@ -16,7 +16,7 @@ export function ensureBuilt(): Promise<void> {
 }
 
 function isFresh(): boolean {
-  const built = join(ROOT, 'dist/cli.js');
+  const built = join(ROOT, 'dist/cli.cjs');
   if (!existsSync(built) || !existsSync(join(ROOT, 'dist/types/index.d.ts'))) return false;
   const at = statSync(built).mtimeMs;
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map(f => join(ROOT, 'src', f));
