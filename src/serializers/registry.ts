@@ -79,9 +79,9 @@ const SIMPLE: ReadonlyMap<string, SimpleSerializer> = new Map(
   ),
 );
 
-/** All snapshot classes that are known by name. */
+/** All snapshot classes that are known by name, in the order of the files. */
 export function knownSnapshotClasses(): string[] {
-  return [...BY_CLASS.keys()];
+  return FILES.flat().flatMap(definition => definition.snapshotClasses);
 }
 
 /**
