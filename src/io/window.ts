@@ -18,6 +18,8 @@ export interface ByteStream {
   readonly remaining: number;
   /** where in the file the next bytes come from, for errors */
   readonly offset: number;
+  /** what they are called in errors, when they are not the file's own in order: `decompressed data` */
+  readonly what?: string;
 }
 
 /** The bytes [start, end) of a source as a stream. */
@@ -152,10 +154,10 @@ export class Window {
     throw this.error(message, at);
   }
 
-  /** A CorruptError at `at` in the window; in decompressed bytes the message says how far into them. */
+  /** A CorruptError at `at` in the window; where the bytes are not the file's own, the message says how far into them. */
   error(message: string, at = this.position): CorruptError {
     if (this.base >= 0) return new CorruptError(message, { file: this.name, offset: this.base + at });
-    return new CorruptError(`${message}, ${this.before + at} bytes into the decompressed data`, {
+    return new CorruptError(`${message}, ${this.before + at} bytes into the ${this.stream?.what ?? 'decompressed data'}`, {
       file: this.name,
       offset: this.offset,
     });

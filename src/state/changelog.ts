@@ -13,12 +13,11 @@ import type { ChangelogHandle, ChangelogMemoryHandle, ChangelogStreamHandle, Key
 import { CorruptError, UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
-import { unknownBody } from '../serializers/probe.js';
 import { MERGE_NAMESPACES, readRegistration } from './change.js';
 import { REGISTRATIONS, readChangeSets } from './change-sets.js';
 import { ChangelogCursor } from './changelog-cursor.js';
 import type { EntryFilter, KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from './entry.js';
-import { withWhere } from './header.js';
+import { unknownSnapshot, withWhere } from './header.js';
 import { guessKey, type KeySample } from './key-guess.js';
 import { StateOverlay } from './overlay.js';
 import { sameState } from './same-state.js';
@@ -109,7 +108,7 @@ function keyOf(
   if (timer !== undefined) return { key: timer.value?.children[0].snapshot as SerializerSnapshot };
   const samples: KeySample[] = [];
   const ids = new Map<number, RegisteredState>();
-  const unknown = unknownKey('the changelog does not have the key serializer');
+  const unknown = unknownSnapshot('unknown', 0, 'the changelog does not have the key serializer');
   for (const log of logs)
     readChangeSets(log, context, false, (keyGroup, change) => {
       if (keyGroup === REGISTRATIONS) {
@@ -137,11 +136,6 @@ function tryApply(key: SerializerSnapshot, state: RegisteredState, op: number, b
   const overlay = new StateOverlay(state, { ...codecs, key: known });
   c.reset(bytes, 0, bytes.length);
   overlay.apply(op, 0, c);
-}
-
-function unknownKey(reason: string): SerializerSnapshot {
-  const body = unknownBody({ snapshotClass: 'unknown', version: 0 }, undefined);
-  return { snapshotClass: 'unknown', version: 0, children: [], details: {}, ...body, unknown: reason };
 }
 
 function inRange(handle: ChangelogHandle, keyGroup: number): boolean {

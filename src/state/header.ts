@@ -222,9 +222,14 @@ function readSnapshot(
   } catch (error) {
     if (!(error instanceof UnknownSnapshotError) || !complete) throw error;
     const { snapshotClass, version, bodyAt } = error;
-    const body = unknownBody({ snapshotClass, version }, undefined);
-    return { snapshot: { snapshotClass, version, children: [], details: {}, ...body }, found: resume(bodyAt) };
+    return { snapshot: unknownSnapshot(snapshotClass, version), found: resume(bodyAt) };
   }
+}
+
+/** The snapshot of a serializer that is not known: opaque values. */
+export function unknownSnapshot(snapshotClass: string, version: number, reason?: string): SerializerSnapshot {
+  const body = unknownBody({ snapshotClass, version }, undefined);
+  return { snapshotClass, version, children: [], details: {}, ...body, ...(reason === undefined ? {} : { unknown: reason }) };
 }
 
 function isGuess(snapshot: SerializerSnapshot): boolean {

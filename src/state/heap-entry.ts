@@ -43,6 +43,12 @@ export class HeapEntry {
     this.size = sizes.every(size => size > 0) ? sizes.reduce((a, b) => a + b) : -1;
   }
 
+  /** `read` for step-over.ts: why a part took everything, if one did */
+  readonly readFrom = (c: Cursor): string | undefined => {
+    this.read(c);
+    return this.swallowed === undefined ? undefined : this.reason;
+  };
+
   /** Reads the entry at the cursor and steps over it. @throws CorruptError, also when the cursor ends before the entry */
   read(c: Cursor): void {
     const start = c.position;

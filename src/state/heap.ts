@@ -23,6 +23,7 @@ import { HeapEntry } from './heap-entry.js';
 import { findStates } from './heap-resync.js';
 import { KeyFilter } from './key-filter.js';
 import { headerLimit, type KeyGroupPlace, keyGroupPlaces, wantedPlaces } from './key-groups.js';
+import { stepOver } from './step-over.js';
 
 /** Opens a heap-native keyed state file. @param source is closed by the reader */
 export function openHeap(handle: KeyGroupsHandle, source: ByteSource, context: StateContext): KeyedStateReader {
@@ -194,21 +195,10 @@ class HeapCursor implements EntryCursor {
   private entry(): boolean {
     const { window, cursor, current } = this;
     const entry = this.entryOf(current);
-    for (;;) {
-      // infinite when compressed: there a state ends where its stream does
-      const limit = this.groupEnd - window.base;
-      cursor.reset(window.bytes, window.position, Math.min(window.end, limit), Math.max(0, window.base));
-      let short: unknown;
-      try {
-        entry.read(cursor);
-        if (entry.swallowed === undefined) break;
-      } catch (error) {
-        if (!(error instanceof CorruptError)) throw error;
-        short = error;
-      }
-      if (limit > window.end && window.more()) continue;
-      if (short === undefined) break;
-      throw this.located(short as CorruptError);
+    try {
+      stepOver(window, cursor, this.groupEnd, entry.readFrom);
+    } catch (error) {
+      throw error instanceof CorruptError ? this.located(error) : error;
     }
     this.unsplit = undefined;
     this.unsplitKey = undefined;
@@ -281,18 +271,14 @@ class HeapCursor implements EntryCursor {
     return id === this.current ? new HeapEntry(this.header.key, this.header.states[id], this.context.codecs) : this.entryOf(id);
   }
 
-  /** The error of a codec, at its place in the file; in decompressed bytes the place is that of the compressed ones. */
+  /** The error of a codec, with the state and the key group that it stands in. */
   private located(error: CorruptError): CorruptError {
-    const { window, context } = this;
     const state = this.header.states[this.current].name;
-    const where = `${context.where}, state ${state}, key group ${this.keyGroup}`;
-    const at = (error.offset ?? 0) - Math.max(0, window.base);
-    const located = window.base >= 0 ? error : window.error(error.message, at);
-    return new CorruptError(located.message, {
+    return new CorruptError(error.message, {
       file: this.source.name,
-      where,
+      where: `${this.context.where}, state ${state}, key group ${this.keyGroup}`,
       cause: error,
-      ...(located.offset === undefined ? {} : { offset: located.offset }),
+      ...(error.offset === undefined ? {} : { offset: error.offset }),
       ...(error.hint === undefined ? {} : { hint: error.hint }),
     });
   }

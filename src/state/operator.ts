@@ -12,7 +12,7 @@
  * Flink: DefaultOperatorStateBackendSnapshotStrategy (1.8–2.3), FLINK-34063.
  */
 import type { OperatorHandle } from '../checkpoint/handles.js';
-import { CorruptError, UnsupportedError } from '../errors.js';
+import { CorruptError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import { SnappyFrames, STREAM_HEADER } from '../io/snappy.js';
 import type { ByteSource } from '../io/source.js';
@@ -21,6 +21,7 @@ import type { Codec } from '../serializers/codec.js';
 import { opaqueCodec } from '../serializers/opaque.js';
 import type { OperatorElement, OperatorHeader, OperatorStateReader, RegisteredState, StateContext } from './entry.js';
 import { readOperatorHeader, withWhere } from './header.js';
+import { stepOver } from './step-over.js';
 
 /** The bytes of one state, and where its elements begin. */
 interface Region {
@@ -185,9 +186,10 @@ function* consecutiveElements(window: Window, source: ByteSource, region: Region
   const element = new Element();
   const c = new Cursor(new Uint8Array(0), 0, 0, { file: source.name, where });
   const n = region.offsets.length;
+  const skip = skipWith(codec);
   openRegion(window, source, true, region.offsets[0], region.end);
   for (let i = 0; i < n; i++) {
-    const swallowed = stepOver(window, c, codec);
+    const swallowed = stepOver(window, c, Number.POSITIVE_INFINITY, skip);
     element.unsplit = swallowed !== undefined && i + 1 < n ? `${swallowed}; ${n - i - 1} more elements stand in the same bytes` : undefined;
     show(element, i, window, c.position - window.position);
     yield element;
@@ -213,9 +215,10 @@ function* broadcastEntries(window: Window, source: ByteSource, key: Codec, value
       if (keySwallowed === undefined) value.skip(cursor);
     },
   };
+  const skip = skipWith(entry);
   for (let i = 0; i < n; i++) {
     const start = window.position;
-    const swallowed = stepOver(window, c, entry);
+    const swallowed = stepOver(window, c, Number.POSITIVE_INFINITY, skip);
     const more = n - i - 1;
     const reason = keySwallowed ?? (more > 0 ? swallowed : undefined);
     element.unsplit = reason === undefined ? undefined : more === 0 ? reason : `${reason}; ${more} more entries stand in the same bytes`;
@@ -244,29 +247,11 @@ function show(element: Element, index: number, window: Window, length: number): 
   window.position += length;
 }
 
-/**
- * Lets a codec step over one value at the window's position, reading on while the value is not whole.
- * @returns why the value took everything there is, undefined when it ended by itself
- */
-function stepOver(window: Window, c: Cursor, codec: Pick<Codec, 'skip' | 'unbounded' | 'opaque'>): string | undefined {
-  for (;;) {
-    c.reset(window.bytes, window.position, window.end, Math.max(0, window.base));
-    let short: CorruptError | undefined;
-    let swallowed: string | undefined;
-    try {
-      codec.skip(c);
-      if (codec.unbounded === true && c.position === c.end) swallowed = codec.opaque ?? 'its serializer is opaque';
-      else return undefined;
-    } catch (error) {
-      if (error instanceof UnsupportedError) {
-        c.position = c.end;
-        swallowed = error.message;
-      } else if (error instanceof CorruptError) short = error;
-      else throw error;
-    }
-    if (window.more()) continue;
-    if (short === undefined) return swallowed;
-    if (window.base >= 0) throw short;
-    throw window.error(short.message, short.offset);
-  }
+/** Why a codec took everything up to the cursor's end; undefined when its value ended by itself. */
+function skipWith(codec: Pick<Codec, 'skip' | 'unbounded' | 'opaque'>): (c: Cursor) => string | undefined {
+  return c => {
+    codec.skip(c);
+    if (codec.unbounded !== true || c.position < c.end) return undefined;
+    return codec.opaque ?? 'its serializer is opaque';
+  };
 }
