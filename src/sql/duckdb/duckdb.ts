@@ -1,0 +1,229 @@
+/**
+ * One DuckDB database in memory, shut off from the machine: no files, no network, no extensions, settings locked.
+ * It holds no tables; everything comes through scans.ts. Two connections, so that statements can be parsed and bound
+ * while a result streams.
+ *
+ * The settings are the second line. The first is guard.ts: with a temp directory set, the engine itself may read and
+ * write in there.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BytesColumn, type ColumnBatch } from '../../io/column.js';
+import type { SqlType } from '../../types.js';
+import { type Connection, type Database, type Duck, type LogicalType, loadDuck } from './bindings.js';
+import type { FeedMode } from './feed.js';
+import { readChunk } from './result.js';
+import { ScanRegistry } from './scans.js';
+import { type ReadType, readType } from './types.js';
+
+export interface DuckDbOptions {
+  readonly threads?: number;
+  /** as DuckDB writes it: `512MB`, `4GB` */
+  readonly memoryLimit?: string;
+  /** may write intermediate results to a private temp directory; default true */
+  readonly spill?: boolean;
+  readonly feed?: FeedMode;
+}
+
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: SqlType;
+}
+
+/** A statement's output before it runs. A type that does not come back as it is has `sql` undefined. */
+export interface DescribedColumn {
+  readonly name: string;
+  readonly sql: SqlType | undefined;
+}
+
+export interface ResultStream {
+  readonly columns: readonly ResultColumn[];
+  readonly batches: AsyncGenerator<ColumnBatch, void, void>;
+}
+
+/** What the engine said: its own text, `LINE n:` and caret included. */
+export class DuckDbError extends Error {}
+
+const asDuckDbError = (error: unknown) => new DuckDbError(error instanceof Error ? error.message : String(error), { cause: error });
+
+export class DuckDb {
+  private closed = false;
+  private streaming = false;
+  private constructor(
+    private readonly duck: Duck,
+    private readonly database: Database,
+    private readonly main: Connection,
+    private readonly side: Connection,
+    readonly scans: ScanRegistry,
+    private readonly temp: TempDirectory | undefined,
+  ) {}
+
+  static async open(options: DuckDbOptions = {}): Promise<DuckDb> {
+    const duck = await loadDuck();
+    const config = duck.create_config();
+    const temp = options.spill === false ? undefined : new TempDirectory();
+    const set = (name: string, value: string) => duck.set_config(config, name, value);
+    set('temp_directory', temp?.path ?? '');
+    set('autoload_known_extensions', 'false');
+    set('autoinstall_known_extensions', 'false');
+    set('allow_community_extensions', 'false');
+    set('allow_unsigned_extensions', 'false');
+    set('allow_persistent_secrets', 'false');
+    if (options.threads !== undefined) set('threads', String(options.threads));
+    if (options.memoryLimit !== undefined) set('memory_limit', options.memoryLimit);
+    set('enable_external_access', 'false');
+    try {
+      const database = await duck.open(':memory:', config);
+      const main = await duck.connect(database);
+      const side = await duck.connect(database);
+      const scans = new ScanRegistry(duck, options.feed ?? 'fast');
+      scans.install(main);
+      const db = new DuckDb(duck, database, main, side, scans, temp);
+      for (const sql of ["SET GLOBAL TimeZone = 'UTC'", 'SET lock_configuration = true']) {
+        await duck.query(main, sql);
+      }
+      return db;
+    } catch (error) {
+      temp?.remove();
+      throw error;
+    }
+  }
+
+  /** Where intermediate results may go; undefined without spilling. */
+  get tempDirectory(): string | undefined {
+    return this.temp?.path;
+  }
+
+  /** The single text value of a one-parameter query, for the engine's own parser. */
+  async scalar(sql: string, parameter: string): Promise<string> {
+    const { duck } = this;
+    try {
+      const prepared = await duck.prepare(this.side, sql);
+      duck.bind_varchar(prepared, 1, parameter);
+      const result = await duck.execute_prepared(prepared);
+      const chunk = await duck.fetch_chunk(result);
+      const type = readType(duck, duck.column_logical_type(result, 0));
+      if (chunk === null || type === undefined) throw new Error('no value');
+      const [column] = readChunk(duck, chunk, [type]).columns;
+      if (!(column instanceof BytesColumn)) throw new Error('no text');
+      return column.bytesAt(0).toString('utf8');
+    } catch (error) {
+      throw asDuckDbError(error);
+    }
+  }
+
+  /** Names and types of a statement's columns: binds it, runs nothing. */
+  async describe(sql: string): Promise<readonly DescribedColumn[]> {
+    const { duck } = this;
+    try {
+      const prepared = await duck.prepare(this.side, sql);
+      return Array.from({ length: duck.prepared_statement_column_count(prepared) }, (_, i) => ({
+        name: duck.prepared_statement_column_name(prepared, i),
+        sql: readType(duck, duck.prepared_statement_column_logical_type(prepared, i))?.sql,
+      }));
+    } catch (error) {
+      throw asDuckDbError(error);
+    }
+  }
+
+  /**
+   * Runs a statement; rows come as they are made. Ending the iteration early stops the engine. Errors are DuckDbError
+   * or what a scan threw.
+   */
+  async stream(sql: string): Promise<ResultStream> {
+    const { duck } = this;
+    if (this.streaming) throw new Error('one result at a time');
+    this.scans.takeError();
+    this.streaming = true;
+    try {
+      const prepared = await duck.prepare(this.main, sql);
+      const result = await duck.execute_prepared_streaming(prepared);
+      const types: ReadType[] = [];
+      const columns: ResultColumn[] = [];
+      for (let i = 0; i < duck.column_count(result); i++) {
+        const logical: LogicalType = duck.column_logical_type(result, i);
+        const type = readType(duck, logical);
+        if (type === undefined) throw new Error(`column ${i + 1} has a type that cannot be returned`);
+        types.push(type);
+        columns.push({ name: duck.column_name(result, i), type: type.sql });
+      }
+      return { columns, batches: this.fetch(result, types) };
+    } catch (error) {
+      this.streaming = false;
+      throw this.original(error);
+    }
+  }
+
+  private async *fetch(
+    result: Awaited<ReturnType<Duck['execute_prepared_streaming']>>,
+    types: readonly ReadType[],
+  ): AsyncGenerator<ColumnBatch, void, void> {
+    const { duck } = this;
+    let ended = false;
+    try {
+      for (;;) {
+        let chunk: Awaited<ReturnType<Duck['fetch_chunk']>>;
+        try {
+          chunk = await duck.fetch_chunk(result);
+        } catch (error) {
+          ended = true;
+          throw this.original(error);
+        }
+        if (chunk === null || duck.data_chunk_get_size(chunk) === 0) {
+          ended = true;
+          const failure = this.scans.takeError();
+          if (failure !== undefined) throw failure.error;
+          return;
+        }
+        yield readChunk(duck, chunk, types);
+      }
+    } finally {
+      if (!ended) {
+        // the engine may still wait for a scan: stop it, then drain, before anything of it is torn down
+        this.interrupt();
+        try {
+          for (;;) {
+            const chunk = await duck.fetch_chunk(result);
+            if (chunk === null || duck.data_chunk_get_size(chunk) === 0) break;
+          }
+        } catch {
+          // the interruption itself
+        }
+        this.scans.takeError();
+      }
+      this.streaming = false;
+    }
+  }
+
+  private original(error: unknown): unknown {
+    const failure = this.scans.takeError();
+    return failure === undefined ? asDuckDbError(error) : failure.error;
+  }
+
+  /** Stops the running statement, which then fails with the engine's INTERRUPT error. */
+  interrupt(): void {
+    if (!this.closed) this.duck.interrupt(this.main);
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.duck.disconnect_sync(this.side);
+    this.duck.disconnect_sync(this.main);
+    this.duck.close_sync(this.database);
+    this.temp?.remove();
+  }
+}
+
+/** A private directory that goes away with the engine, or with the process. */
+class TempDirectory {
+  readonly path = mkdtempSync(join(tmpdir(), 'statequery-'));
+  constructor() {
+    process.once('exit', this.remove);
+  }
+  readonly remove = (): void => {
+    process.removeListener('exit', this.remove);
+    rmSync(this.path, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,245 @@
+/**
+ * The default engine: plans a statement (plan.ts), lends its scans to DuckDB, streams what comes back.
+ */
+
+import { InterruptedError, SqlError, StateQueryError, UsageError } from '../../errors.js';
+import { type ColumnBatch, createColumn } from '../../io/column.js';
+import type { Catalog } from '../../tables/table.js';
+import { JSON_TYPE, JsonText, VARCHAR } from '../../types.js';
+import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
+import { statementsOf } from '../parse.js';
+import { type Analysis, type Explanation, explainScans, explanationLines, type Plan, planStatement } from '../plan.js';
+import type { ScanUse } from '../scan-use.js';
+import { DuckDb } from './duckdb.js';
+import { sqlErrorOf } from './errors.js';
+import { type FeedSource, SCAN_FUNCTION } from './scans.js';
+
+export async function openDuckDbEngine(options: EngineOptions = {}): Promise<SqlEngine> {
+  const db = await DuckDb.open({
+    threads: options.threads,
+    memoryLimit: options.memoryLimit,
+    spill: options.spill,
+    feed: options.safeFeed ? 'safe' : 'fast',
+  });
+  return new DuckDbEngine(db, options);
+}
+
+class DuckDbEngine implements SqlEngine {
+  constructor(
+    private readonly db: DuckDb,
+    private readonly options: EngineOptions,
+  ) {}
+
+  async *query(
+    text: string,
+    snapshots: ReadonlyMap<string, Catalog>,
+    parameters: ReadonlyMap<string, string> = new Map(),
+  ): AsyncGenerator<QueryResult, void, void> {
+    const given = new Map([...parameters].map(([name, value]) => [name.toLowerCase(), value]));
+    const unused = new Set(given.keys());
+    const statements = statementsOf(text);
+    for (const [i, statement] of statements.entries()) {
+      const { db } = this;
+      const limits = new Limits(db, this.options);
+      const open: { ids: number[] } = { ids: [] };
+      try {
+        const plan = await planStatement(text, statement, {
+          snapshots,
+          parameters: given,
+          engine: {
+            serialize: t => db.scalar('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', t),
+            deserialize: t => db.scalar('SELECT json_deserialize_sql($1::VARCHAR::JSON)', t),
+            describe: sql => db.describe(sql),
+            scalar: (sql, parameter) => db.scalar(sql, parameter),
+          },
+          scanFunction: SCAN_FUNCTION,
+          nextScanId: () => db.scans.nextId(),
+        });
+        for (const name of plan.usedParameters) unused.delete(name);
+        if (i === statements.length - 1 && unused.size > 0)
+          throw new UsageError(`no statement has the parameter $${[...unused][0]}`, { hint: 'it is written $name in the statement' });
+        for (const scan of plan.scans) {
+          db.scans.register(scan.id, sourceOf(scan));
+          open.ids.push(scan.id);
+        }
+        if (plan.parsed.explain === 'no') yield await this.run(plan, limits);
+        else yield await this.explain(plan, limits);
+      } catch (error) {
+        throw limits.explain(error);
+      } finally {
+        limits.end();
+        db.scans.release(open.ids);
+      }
+    }
+  }
+
+  private async run(plan: Plan, limits: Limits): Promise<QueryResult> {
+    const sql = await this.returnable(plan);
+    const result = await this.stream(sql, plan, limits);
+    const names = result.columns.map(c => c.name);
+    return {
+      columns: result.columns.map((c, i) => ({ name: uniqueName(names, i), type: c.type })),
+      batches: result.batches,
+    };
+  }
+
+  /** The statement, with types that do not come back as they are (BIT, UNION, …) cast to text. */
+  private async returnable(plan: Plan): Promise<string> {
+    let columns: Awaited<ReturnType<DuckDb['describe']>>;
+    try {
+      columns = await this.db.describe(plan.sql);
+    } catch (error) {
+      throw sqlErrorOf(error, plan);
+    }
+    if (columns.every(c => c.sql !== undefined)) return plan.sql;
+    const names = columns.map((_, i) => `c${i}`);
+    const items = columns.map((c, i) => `${c.sql === undefined ? `CAST(c${i} AS VARCHAR)` : `c${i}`} AS ${quoted(c.name)}`);
+    return `SELECT ${items.join(', ')} FROM (${plan.sql}) AS t(${names.join(', ')})`;
+  }
+
+  private async stream(sql: string, plan: Plan, limits: Limits) {
+    limits.start();
+    try {
+      const result = await this.db.stream(sql);
+      return { columns: result.columns, batches: guarded(result.batches, plan, limits) };
+    } catch (error) {
+      throw error instanceof StateQueryError ? error : sqlErrorOf(error, plan);
+    }
+  }
+
+  private async explain(plan: Plan, limits: Limits): Promise<QueryResult> {
+    let analyze: Analysis | undefined;
+    if (plan.parsed.explain === 'analyze') {
+      const { readStats } = this.options;
+      const before = readStats?.current();
+      const begin = performance.now();
+      const result = await this.stream(await this.returnable(plan), plan, limits);
+      let rows = 0;
+      for await (const batch of result.batches) rows += batch.length;
+      const milliseconds = Math.round((performance.now() - begin) * 10) / 10;
+      const after = readStats?.current();
+      analyze = {
+        filesOpened: (after?.filesOpened ?? 0) - (before?.filesOpened ?? 0),
+        bytesRead: (after?.bytesRead ?? 0) - (before?.bytesRead ?? 0),
+        entries: (after?.entries ?? 0) - (before?.entries ?? 0),
+        rows,
+        milliseconds,
+      };
+    }
+    const explanation: Explanation = { scans: explainScans(plan.scans), ...(analyze === undefined ? {} : { analyze }) };
+    const asJson = plan.parsed.explainFormat === 'json';
+    const column = createColumn(asJson ? JSON_TYPE : VARCHAR, 16);
+    if (asJson) column.push(new JsonText(JSON.stringify(explanation)));
+    else for (const line of explanationLines(explanation)) column.push(line);
+    const batch: ColumnBatch = { length: column.length, columns: [column] };
+    return {
+      columns: [{ name: 'plan', type: column.type }],
+      batches: (async function* () {
+        yield batch;
+      })(),
+      explanation,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.db.close();
+  }
+}
+
+/** A scan of the plan as the table function wants it. */
+function sourceOf(scan: ScanUse): FeedSource {
+  const { columns } = scan;
+  const { filters, limit } = scan.request();
+  return {
+    columns: columns.map(c => ({ name: c.physical, type: c.type })),
+    rowCount: filters.length === 0 ? scan.bound.rowCount : undefined,
+    open: wanted =>
+      scan.bound.scan({
+        columns: wanted.map(i => ({ name: columns[i].name, form: columns[i].form })),
+        filters,
+        ...(limit === undefined ? {} : { limit }),
+      }),
+  };
+}
+
+/** Batches whose errors are ours. */
+async function* guarded(
+  batches: AsyncGenerator<ColumnBatch, void, void>,
+  plan: Plan,
+  limits: Limits,
+): AsyncGenerator<ColumnBatch, void, void> {
+  try {
+    yield* batches;
+  } catch (error) {
+    throw limits.explain(error instanceof StateQueryError ? error : sqlErrorOf(error, plan));
+  }
+}
+
+/** Timeout and abort of one statement. */
+class Limits {
+  private timer: NodeJS.Timeout | undefined;
+  private deadline = Number.POSITIVE_INFINITY;
+  private reason: StateQueryError | undefined;
+  private readonly onAbort = () => this.stop(new InterruptedError());
+
+  constructor(
+    private readonly db: DuckDb,
+    private readonly options: EngineOptions,
+  ) {
+    const { signal, timeoutMs } = options;
+    if (signal?.aborted) throw new InterruptedError();
+    signal?.addEventListener('abort', this.onAbort);
+    if (timeoutMs !== undefined) {
+      this.deadline = performance.now() + timeoutMs;
+      this.timer = setTimeout(() => this.timeOut(), timeoutMs);
+      this.timer.unref();
+    }
+  }
+
+  /** The scans check the clock, since timers hardly fire while they run. */
+  start(): void {
+    this.db.scans.checkpoint = () => {
+      if (performance.now() > this.deadline) this.timeOut();
+      if (this.reason !== undefined) throw this.reason;
+    };
+  }
+
+  private timeOut(): void {
+    const seconds = (this.options.timeoutMs ?? 0) / 1000;
+    this.stop(
+      new SqlError('TIMEOUT', `the statement took longer than ${seconds} s`, {
+        hint: 'give more with --timeout, or read less: name operator and state',
+      }),
+    );
+  }
+
+  private stop(reason: StateQueryError): void {
+    this.reason ??= reason;
+    this.db.interrupt();
+  }
+
+  /** What an error is once the reason for stopping is known. */
+  explain(error: unknown): unknown {
+    if (this.reason === undefined) return error;
+    return error instanceof StateQueryError && error.code !== 'SQL_ERROR' ? error : this.reason;
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.options.signal?.removeEventListener('abort', this.onAbort);
+    this.db.scans.checkpoint = () => {};
+  }
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+/** Names that differ: value, value_1. */
+function uniqueName(names: string[], index: number): string {
+  const lower = names.map(n => n.toLowerCase());
+  const name = names[index];
+  if (lower.indexOf(name.toLowerCase()) === index) return name;
+  let n = 1;
+  while (lower.includes(`${name}_${n}`.toLowerCase())) n++;
+  names[index] = `${name}_${n}`;
+  return names[index];
+}

@@ -1,0 +1,91 @@
+/**
+ * Statement text → guarded tree, by the engine's own parser (`json_serialize_sql`).
+ *
+ * EXPLAIN is not among what that takes: its words are stripped first.
+ */
+import { SqlError } from '../errors.js';
+import { parseTree, type Statement } from './ast.js';
+import { guard, Places, refuseByFirstWord } from './guard.js';
+import { placeOf, type StatementText, splitStatements, withoutComments } from './text.js';
+
+/** What the pipeline needs of the engine; src/sql/duckdb implements it. */
+export interface Parser {
+  /** json_serialize_sql */
+  serialize(text: string): Promise<string>;
+}
+
+export interface ParsedStatement {
+  readonly tree: Statement;
+  readonly places: Places;
+  readonly explain: 'no' | 'plan' | 'analyze';
+  /** EXPLAIN (FORMAT JSON) */
+  readonly explainFormat: 'text' | 'json';
+}
+
+const EXPLAIN = /^(\s*EXPLAIN\b\s*)(ANALYZE\b\s*)?(\(([^()]*)\)\s*(?=\S))?(ANALYZE\b\s*)?/i;
+
+/** The statements of a text, each parsed when it is asked for. */
+export function statementsOf(text: string): readonly StatementText[] {
+  const statements = splitStatements(text);
+  if (statements.length === 0) throw new SqlError('SQL_SYNTAX', 'there is no statement', { hint: 'give SQL, as in "FROM state_meta"' });
+  return statements;
+}
+
+/** Parses and guards one statement of `whole`. */
+export async function parseStatement(parser: Parser, whole: string, statement: StatementText): Promise<ParsedStatement> {
+  const plain = withoutComments(statement.text);
+  let skipped = 0;
+  let explain: ParsedStatement['explain'] = 'no';
+  let explainFormat: ParsedStatement['explainFormat'] = 'text';
+  const match = EXPLAIN.exec(plain);
+  if (match !== null) {
+    const options = match[4];
+    // a parenthesis that holds no options belongs to the statement
+    const isOptions = options !== undefined && /^\s*(ANALYZE|FORMAT)\b/i.test(options);
+    skipped = isOptions || options === undefined ? match[0].length : match[1].length + (match[2]?.length ?? 0);
+    explain = match[2] || (isOptions && (match[5] || /\bANALYZE\b/i.test(options))) ? 'analyze' : 'plan';
+    if (isOptions) {
+      const format = /\bFORMAT\s+'?(\w+)'?/i.exec(options)?.[1]?.toLowerCase();
+      if (format !== undefined && format !== 'text' && format !== 'json')
+        throw new SqlError('REFUSED', `EXPLAIN (FORMAT ${format}) is refused`, { hint: 'FORMAT text or json' });
+      explainFormat = format === 'json' ? 'json' : 'text';
+    }
+  }
+  const places = new Places(whole, statement, skipped);
+  const text = statement.text.slice(skipped);
+  refuseByFirstWord(text, places);
+  const tree = parseTree(await parser.serialize(text)) as Serialized | undefined;
+  if (tree === undefined) throw places.error('SQL_SYNTAX', 'a number in the statement is out of range');
+  if (tree.error) throw syntaxError(tree, whole, statement, skipped, places);
+  if (tree.statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement');
+  guard(tree.statements[0], places);
+  return { tree: tree.statements[0], places, explain, explainFormat };
+}
+
+type Serialized =
+  | { readonly error: false; readonly statements: readonly Statement[] }
+  | { readonly error: true; readonly error_type: string; readonly error_message: string; readonly position?: string };
+
+function syntaxError(
+  failed: Serialized & { error: true },
+  whole: string,
+  statement: StatementText,
+  skipped: number,
+  places: Places,
+): SqlError {
+  if (failed.error_type !== 'parser') {
+    const message = failed.error_message;
+    if (/Only SELECT/.test(message))
+      return places.error('REFUSED', 'only SELECT statements are run', { query_location: 0 }, 'see the README for what is allowed');
+    if (/named and positional/.test(message))
+      return places.error('REFUSED', 'positional parameters are refused', undefined, 'write $name and give it with -p name=value');
+    return places.error('SQL_SYNTAX', message);
+  }
+  // the parser counts bytes of the text that it got
+  const byte = failed.position === undefined ? undefined : Number(failed.position);
+  const place = places.at(byte);
+  const where = place.line === undefined ? '' : `line ${place.line}, column ${place.column}: `;
+  const ended = byte !== undefined && byte >= Buffer.byteLength(statement.text.slice(skipped));
+  const message = ended && !/end of input/.test(failed.error_message) ? `${failed.error_message} at the end` : failed.error_message;
+  return new SqlError('SQL_SYNTAX', `${where}${message}`, place.line === undefined ? placeOf(whole, statement.start) : place);
+}

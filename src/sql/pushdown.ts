@@ -1,0 +1,269 @@
+/**
+ * What a scan may leave out: conjuncts of WHERE (and of ON where it acts as a filter) as filters over one column.
+ *
+ * Legality: a filter restates a conjunct, which the engine applies again, so a scan that drops rows by it changes nothing
+ * as long as those rows could only be dropped later. Where an outer join fills the table's columns with NULL, dropping a
+ * row may make a NULL row appear: the conjunct must then reject NULL, which `is null` does not. Lineage (relations.ts)
+ * ends where rows are counted, cut or chosen: LIMIT, aggregates, windows, samples, positional and ASOF joins.
+ *
+ * Constants are brought to the column's type by the literal rule first, so that a scan compares like with like.
+ */
+import type { Constant, Filter, Restriction } from '../tables/table.js';
+import type { SqlType } from '../types.js';
+import type { CompareType, ComparisonExpr, Expr, FunctionExpr, OperatorExpr } from './ast.js';
+import type { RelationColumn } from './relations.js';
+import { type Literal, literalText, mirrored, type Typing, typeOfAst } from './typing.js';
+
+type CompareOp = '=' | '<>' | '<' | '<=' | '>' | '>=';
+const OPS: Readonly<Record<string, CompareOp>> = {
+  COMPARE_EQUAL: '=',
+  COMPARE_NOT_DISTINCT_FROM: '=',
+  COMPARE_NOTEQUAL: '<>',
+  COMPARE_LESSTHAN: '<',
+  COMPARE_LESSTHANOREQUALTO: '<=',
+  COMPARE_GREATERTHAN: '>',
+  COMPARE_GREATERTHANOREQUALTO: '>=',
+};
+
+/** The AND-ed parts of a condition. */
+export function conjunctsOf(expr: Expr | null): readonly Expr[] {
+  if (expr === null) return [];
+  if (expr.class === 'CONJUNCTION' && expr.type === 'CONJUNCTION_AND') return expr.children.flatMap(conjunctsOf);
+  return [expr];
+}
+
+/** A filter on a column by its name in FROM; the scan's own name comes with the lineage. */
+export interface ColumnFilter {
+  readonly column: RelationColumn;
+  readonly filter: Filter;
+}
+export interface Pushed {
+  readonly filters: readonly ColumnFilter[];
+  /** the filters together say all that the conjunct says */
+  readonly exact: boolean;
+}
+
+/** What a name in a condition resolves to, when it is a column. */
+export type ColumnFinder = (expr: Expr) => RelationColumn | undefined;
+/** Constants, with parameters in their places. */
+export type LiteralFinder = (expr: Expr) => Literal | undefined;
+
+/** The filters that a conjunct gives. */
+export async function filtersOf(conjunct: Expr, find: ColumnFinder, literalIn: LiteralFinder, typing: Typing): Promise<Pushed> {
+  const make = new FilterMaker(find, literalIn, typing);
+  const filters = await make.conjunct(conjunct);
+  return { filters, exact: filters.length > 0 && make.exact };
+}
+
+class FilterMaker {
+  exact = true;
+  constructor(
+    private readonly find: ColumnFinder,
+    private readonly literalIn: LiteralFinder,
+    private readonly typing: Typing,
+  ) {}
+
+  async conjunct(expr: Expr): Promise<ColumnFilter[]> {
+    switch (expr.class) {
+      case 'COMPARISON':
+        return this.comparison(expr);
+      case 'BETWEEN': {
+        const low = await this.ordered(expr.input, 'COMPARE_GREATERTHANOREQUALTO', expr.lower);
+        const high = await this.ordered(expr.input, 'COMPARE_LESSTHANOREQUALTO', expr.upper);
+        if (low.length === 0 || high.length === 0) this.exact = false;
+        return [...low, ...high];
+      }
+      case 'OPERATOR':
+        return this.operator(expr);
+      case 'FUNCTION':
+        return this.like(expr);
+      case 'CONJUNCTION':
+        return this.or(expr.children);
+      case 'COLUMN_REF': {
+        const column = this.find(expr);
+        if (column === undefined || column.mixed || (await column.type())?.kind !== 'BOOLEAN') return [];
+        return [{ column, filter: { column: column.name, op: '=', value: { kind: 'boolean', value: true } } }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  private ordered(left: Expr, type: ComparisonExpr['type'], right: Expr): Promise<ColumnFilter[]> {
+    return this.comparison({ class: 'COMPARISON', type, alias: '', left, right });
+  }
+
+  private async comparison(expr: ComparisonExpr): Promise<ColumnFilter[]> {
+    if (expr.type === 'COMPARE_DISTINCT_FROM') return [];
+    let column = this.find(expr.left);
+    let other = expr.right;
+    let type: CompareType = expr.type;
+    if (column === undefined) {
+      column = this.find(expr.right);
+      other = expr.left;
+      type = mirrored(type);
+    }
+    if (column === undefined) return [];
+    const op = OPS[type];
+    const value = await this.value(column, other);
+    if (value === undefined) return [];
+    if (value === 'never') return op === '<>' ? [{ column, filter: { column: column.name, op: 'is not null' } }] : [nothing(column)];
+    if (column.mixed && op !== '=' && op !== '<>') return [];
+    return [{ column, filter: { column: column.name, op, value } }];
+  }
+
+  private async operator(expr: OperatorExpr): Promise<ColumnFilter[]> {
+    const [first, ...rest] = expr.children;
+    switch (expr.type) {
+      case 'OPERATOR_IS_NULL':
+      case 'OPERATOR_IS_NOT_NULL': {
+        const column = this.find(first);
+        const op = expr.type === 'OPERATOR_IS_NULL' ? 'is null' : 'is not null';
+        return column === undefined ? [] : [{ column, filter: { column: column.name, op } }];
+      }
+      case 'OPERATOR_NOT': {
+        const column = this.find(first);
+        if (column === undefined || column.mixed || (await column.type())?.kind !== 'BOOLEAN') return [];
+        return [{ column, filter: { column: column.name, op: '=', value: { kind: 'boolean', value: false } } }];
+      }
+      case 'COMPARE_IN':
+      case 'COMPARE_NOT_IN': {
+        const column = this.find(first);
+        if (column === undefined) return [];
+        const negated = expr.type === 'COMPARE_NOT_IN';
+        const values: Constant[] = [];
+        for (const item of rest) {
+          const literal = this.literalIn(item);
+          // a NULL among them: IN is never true by it, NOT IN never at all
+          if (literal?.kind === 'null') {
+            if (negated) return [nothing(column)];
+            continue;
+          }
+          const value = await this.value(column, item);
+          if (value === undefined) return [];
+          if (value !== 'never') values.push(value);
+        }
+        if (!negated) return [{ column, filter: { column: column.name, op: 'in', values } }];
+        if (values.length === 0) return [{ column, filter: { column: column.name, op: 'is not null' } }];
+        return values.map(value => ({ column, filter: { column: column.name, op: '<>', value } }));
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** `a = 1 OR a IN (2, 3)` */
+  private async or(parts: readonly Expr[]): Promise<ColumnFilter[]> {
+    let column: RelationColumn | undefined;
+    const values: Constant[] = [];
+    for (const part of parts) {
+      const [one, ...more] = await this.conjunct(part);
+      if (one === undefined || more.length > 0) return [];
+      if (column !== undefined && column !== one.column) return [];
+      column = one.column;
+      if (one.filter.op === '=') values.push(one.filter.value);
+      else if (one.filter.op === 'in') values.push(...one.filter.values);
+      else return [];
+    }
+    return column === undefined ? [] : [{ column, filter: { column: column.name, op: 'in', values } }];
+  }
+
+  private async like(expr: FunctionExpr): Promise<ColumnFilter[]> {
+    const name = expr.function_name.toLowerCase();
+    if (expr.children.length !== 2 || !['~~', 'starts_with', 'prefix', '^@'].includes(name)) return [];
+    const column = this.find(expr.children[0]);
+    const pattern = this.literalIn(expr.children[1]);
+    if (column === undefined || pattern?.kind !== 'string') return [];
+    if (!column.mixed && (await column.type())?.kind !== 'VARCHAR') return [];
+    if (name !== '~~') return [{ column, filter: { column: column.name, op: 'prefix', value: pattern.value } }];
+    const wildcard = pattern.value.search(/[%_]/);
+    if (wildcard < 0) return [{ column, filter: { column: column.name, op: '=', value: { kind: 'string', value: pattern.value } } }];
+    if (wildcard === 0) return [];
+    if (!/^%+$/.test(pattern.value.slice(wildcard))) this.exact = false;
+    return [{ column, filter: { column: column.name, op: 'prefix', value: pattern.value.slice(0, wildcard) } }];
+  }
+
+  /** The constant as the column's type has it; undefined when it is none or not known exactly. */
+  private async value(column: RelationColumn, expr: Expr): Promise<Constant | 'never' | undefined> {
+    const type = column.mixed ? undefined : await column.type();
+    if (!column.mixed && type === undefined) return undefined;
+    const typed = type === undefined ? undefined : await this.typedConstant(expr, type);
+    if (typed !== undefined) return typed;
+    const literal = this.literalIn(expr);
+    if (literal === undefined || literal.kind === 'null') return undefined;
+    if (type === undefined) {
+      const text = literalText(literal);
+      return text === undefined ? undefined : { kind: 'string', value: text };
+    }
+    const adapted = await this.typing.adapt(literal, type);
+    if (adapted.kind === 'never') return 'never';
+    if (adapted.kind === 'expr') return adapted.literal;
+    return literal.kind === 'double' ? undefined : literal;
+  }
+
+  /** `DATE '2026-01-31'` against a DATE: the canonical text. */
+  private async typedConstant(expr: Expr, type: SqlType): Promise<Constant | undefined> {
+    if (expr.class !== 'CAST' || expr.try_cast || typeOfAst(expr.cast_type)?.kind !== type.kind) return undefined;
+    if (type.kind === 'BOOLEAN' || type.kind === 'DECIMAL') return undefined;
+    const inner = this.literalIn(expr.child);
+    if (inner?.kind !== 'string') return undefined;
+    const adapted = await this.typing.adapt(inner, type);
+    return adapted.kind === 'expr' ? adapted.literal : adapted.kind === 'same' ? inner : undefined;
+  }
+}
+
+/** No row: IN with no values. */
+const nothing = (column: RelationColumn): ColumnFilter => ({ column, filter: { column: column.name, op: 'in', values: [] } });
+
+/** Adds a filter to every scan whose column stands behind the filtered one, where that is legal. */
+export function applyFilter(pushed: ColumnFilter): void {
+  for (const lineage of pushed.column.lineage) {
+    if (lineage.nullable && pushed.filter.op === 'is null') continue;
+    lineage.scan.offer({ ...pushed.filter, column: lineage.column }, lineage.through);
+  }
+}
+
+const RESTRICTING = new Set(['operator_id', 'operator_uid', 'operator_name', 'state_name', 'state_kind']);
+
+/** The restrictions that conjuncts put on one table reference: `mine` gives a column's name if it is that table's. */
+export function restrictionsOf(
+  conjuncts: readonly Expr[],
+  mine: (expr: Expr) => string | undefined,
+  literalIn: LiteralFinder,
+): readonly Restriction[] {
+  const out: Restriction[] = [];
+  for (const conjunct of conjuncts) {
+    const found = restriction(conjunct, mine, literalIn);
+    if (found !== undefined) out.push(found);
+  }
+  return out;
+}
+
+function restriction(expr: Expr, mine: (expr: Expr) => string | undefined, literalIn: LiteralFinder): Restriction | undefined {
+  const column = (e: Expr) => {
+    const name = mine(e)?.toLowerCase();
+    return name !== undefined && RESTRICTING.has(name) ? name : undefined;
+  };
+  const text = (e: Expr) => {
+    const literal = literalIn(e);
+    return literal === undefined ? undefined : literalText(literal);
+  };
+  if (expr.class === 'COMPARISON' && expr.type === 'COMPARE_EQUAL') {
+    const name = column(expr.left) ?? column(expr.right);
+    const value = column(expr.left) === undefined ? text(expr.left) : text(expr.right);
+    return name === undefined || value === undefined ? undefined : { column: name, values: [value] };
+  }
+  if (expr.class === 'OPERATOR' && expr.type === 'COMPARE_IN') {
+    const name = column(expr.children[0]);
+    const values = expr.children.slice(1).map(text);
+    if (name === undefined || values.some(v => v === undefined)) return undefined;
+    return { column: name, values: values as string[] };
+  }
+  if (expr.class === 'CONJUNCTION' && expr.type === 'CONJUNCTION_OR') {
+    const parts = expr.children.map(c => restriction(c, mine, literalIn));
+    const [first] = parts;
+    if (first === undefined || parts.some(p => p?.column !== first.column)) return undefined;
+    return { column: first.column, values: [...new Set(parts.flatMap(p => p?.values ?? []))] };
+  }
+  return undefined;
+}

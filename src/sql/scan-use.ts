@@ -1,0 +1,107 @@
+/**
+ * One reference to a table in a statement: which forms of which columns it needs, what its scan may leave out, and the
+ * subquery that stands for it in the rewritten text:
+ *
+ *   (SELECT key, "key·text" FROM statequery_scan(<id>)) AS <alias>
+ *
+ * A mixed column has two physical columns, JSON under its name and text under its name and a mark.
+ */
+import type { BoundColumn, BoundTable, Filter, Projection, Restriction, ScanRequest } from '../tables/table.js';
+import { JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
+import { call, columnRef, constant, type SubqueryTable, selectNode, subqueryTable } from './ast.js';
+import type { CteUse } from './relations.js';
+
+export const TEXT_MARK = '\u00b7text';
+/** the hidden first column of the scan function: what stands when no column is wanted */
+export const ROWS_COLUMN = '\u0001rows';
+
+export interface ScanColumn extends Projection {
+  readonly physical: string;
+  readonly type: SqlType;
+}
+
+export class ScanUse {
+  private readonly offers: { readonly filter: Filter; readonly through: readonly CteUse[] }[] = [];
+  limit: number | undefined;
+  private readonly needs = new Map<string, ScanColumn>();
+  /** the table in FROM; its subquery is filled in by `finish` */
+  readonly node: SubqueryTable;
+
+  constructor(
+    readonly id: number,
+    readonly snapshot: string,
+    readonly table: string,
+    readonly alias: string,
+    readonly bound: BoundTable,
+    readonly restrictions: readonly Restriction[],
+    functionName: string,
+  ) {
+    const scan = call(functionName, constant('BIGINT', id));
+    this.node = subqueryTable(
+      selectNode([], {
+        type: 'TABLE_FUNCTION',
+        alias: '',
+        sample: null,
+        function: scan,
+        column_name_alias: [],
+        with_ordinality: 'WITHOUT_ORDINALITY',
+      }),
+      alias,
+    );
+  }
+
+  /** Asks for a column in a form; returns its physical name. */
+  need(column: BoundColumn, form: 'main' | 'text'): string {
+    const physical = form === 'text' ? column.name + TEXT_MARK : column.name;
+    if (!this.needs.has(physical)) {
+      this.needs.set(physical, {
+        name: column.name,
+        form: !column.mixed ? 'value' : form === 'text' ? 'text' : 'json',
+        physical,
+        type: !column.mixed ? column.type : form === 'text' ? VARCHAR : JSON_TYPE,
+      });
+    }
+    return physical;
+  }
+
+  /** A filter that holds for every row that matters, provided that nobody else reads the WITH items in between. */
+  offer(filter: Filter, through: readonly CteUse[]): void {
+    this.offers.push({ filter, through });
+  }
+
+  get filters(): readonly Filter[] {
+    const texts = new Set<string>();
+    return this.offers
+      .filter(o => o.through.every(cte => cte.references === 1))
+      .map(o => o.filter)
+      .filter(f => {
+        const text = JSON.stringify(f, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v));
+        return !texts.has(text) && texts.add(text);
+      });
+  }
+
+  exposeAll(): void {
+    for (const column of this.bound.columns) this.need(column, 'main');
+  }
+
+  get columns(): readonly ScanColumn[] {
+    return [...this.needs.values()];
+  }
+
+  /** What the scan will be asked. */
+  request(): ScanRequest {
+    return {
+      columns: this.columns.map(({ name, form }) => ({ name, form })),
+      filters: this.filters,
+      ...(this.limit === undefined ? {} : { limit: this.limit }),
+    };
+  }
+
+  /** Writes the needed columns into the subquery. */
+  finish(): void {
+    const select = this.node.subquery.node;
+    if (select.type !== 'SELECT_NODE') throw new Error('scan subquery');
+    const names = this.columns.length === 0 ? [ROWS_COLUMN] : this.columns.map(c => c.physical);
+    select.select_list = names.map(n => columnRef(n));
+  }
+}
