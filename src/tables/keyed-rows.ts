@@ -13,10 +13,9 @@ import type { ReadStats } from '../io/source.js';
 import type { Codec } from '../serializers/codec.js';
 import { opaqueJson } from '../serializers/opaque.js';
 import type { EntryCursor, EntryFilter, KeyedStateReader, StateContext } from '../state/entry.js';
-import { openKeyedState } from '../state/open.js';
 import { JsonText } from '../types.js';
 import type { BatchWriter } from './batch.js';
-import type { KeyedPart, OperatorStates, StateVariant } from './states.js';
+import { type KeyedPart, type OperatorStates, openPart, type StateVariant } from './states.js';
 
 /** The row being written: the entry and where its pieces lie. */
 export interface KeyedRow {
@@ -58,6 +57,8 @@ export interface PumpPlan {
   /** key groups and keys for one variant set; see key-lookup.ts */
   filterOf(part: KeyedPart, variants: readonly StateVariant[]): Pick<EntryFilter, 'keyGroups' | 'keys'> | undefined;
   readonly values: boolean;
+  /** whether timers are wanted, which may also lie in raw keyed state */
+  readonly timers?: boolean;
   /**
    * Key groups to be read one after another, so that what a table remembers of a key group stays small; undefined: all at
    * once. `before` is called with the open reader before the rows of each.
@@ -92,7 +93,9 @@ export class KeyedPump {
     private readonly context: PumpContext,
     private readonly writer: BatchWriter,
   ) {
-    this.parts = plan.operators.flatMap(states => states.keyed.map(part => ({ states, part })));
+    this.parts = plan.operators.flatMap(states =>
+      states.keyed.filter(part => !part.raw || plan.timers === true).map(part => ({ states, part })),
+    );
     this.row = {
       part: undefined as unknown as KeyedPart,
       variant: undefined as unknown as StateVariant,
@@ -173,10 +176,10 @@ export class KeyedPump {
     if (this.openSlice()) return true;
     while (this.next < this.parts.length) {
       const { states, part } = this.parts[this.next++];
-      const problem = states.problems.find(p => p.kind === 'keyed' && p.subtask === part.subtask);
+      const problem = states.problems.find(p => p.kind === (part.raw ? 'raw-keyed' : 'keyed') && p.subtask === part.subtask);
       if (problem !== undefined) throw problem.error;
       this.row.part = part;
-      const reader = openKeyedState(part.handle, this.context.contextOf(part));
+      const reader = openPart(part, this.context.contextOf(part));
       this.reader = reader;
       const wanted = new Set<number>();
       const variants: StateVariant[] = [];

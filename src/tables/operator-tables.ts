@@ -243,6 +243,7 @@ function* wideRows(
   );
   if (slots.some(s => s < -2) || leadCount < 1) throw new Error('a column of no state');
   for (const part of states.keyed) {
+    if (part.raw) continue;
     const problem = states.problems.find(p => p.kind === 'keyed' && p.subtask === part.subtask);
     if (problem !== undefined) throw problem.error;
     const reader = openKeyedState(part.handle, snapshot.contextOf(part));

@@ -125,11 +125,6 @@ export class OpenedSnapshot {
     return states;
   }
 
-  /** The states of an operator, with timers out of its raw keyed state. */
-  timersOf(operator: OperatorView): OperatorStates {
-    return this.statesOf(operator);
-  }
-
   contextOf(part: KeyedPart | OperatorPart): StateContext {
     return this.context(part.operator, part.subtask);
   }

@@ -51,7 +51,7 @@ export function stateMetaTable(snapshot: OpenedSnapshot): Table {
 export function* stateMetaRows(snapshot: OpenedSnapshot, filters: readonly Filter[] = []): Generator<Row> {
   for (const operator of snapshot.operators) {
     if (!operatorMightMatch(operator, filters)) continue;
-    const states = snapshot.timersOf(operator);
+    const states = snapshot.statesOf(operator);
     for (const variant of states.variants) yield stateRow(snapshot, states, variant);
     yield* blobRows(snapshot, operator, states);
   }

@@ -6,11 +6,12 @@
  * only some of them, files of several ages) each form is a StateVariant of its own.
  */
 import type { KeyedHandle, Operator, OperatorHandle, Subtask } from '../checkpoint/handles.js';
-import { StateQueryError } from '../errors.js';
+import { CorruptError, StateQueryError } from '../errors.js';
 import { type Codec, type CodecContext, codecOf, type SerializerSnapshot } from '../serializers/codec.js';
 import { opaqueCodec } from '../serializers/opaque.js';
-import type { KeyedHeader, RegisteredState, StateContext } from '../state/entry.js';
+import type { KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from '../state/entry.js';
 import { openKeyedState, openOperatorState } from '../state/open.js';
+import { openRawKeyedState } from '../state/raw-keyed.js';
 import { BIGINT, type SqlType, VARCHAR } from '../types.js';
 
 export type UidSource = 'snapshot' | 'file' | 'plan' | 'stateinfo' | 'inferred';
@@ -58,6 +59,17 @@ export interface KeyedPart {
   readonly operator: OperatorView;
   readonly subtask: number;
   readonly handle: KeyedHandle;
+  /** timers in raw keyed state (RocksDB with timers on the heap) */
+  readonly raw: boolean;
+}
+
+/** Opens the state of a part. Reads the header only. @throws StateQueryError */
+export function openPart(part: KeyedPart, context: StateContext): KeyedStateReader {
+  if (!part.raw) return openKeyedState(part.handle, context);
+  const opened = openRawKeyedState(part.handle, context);
+  if (opened.kind === 'timers') return opened.reader;
+  opened.close();
+  throw new CorruptError('raw keyed state holds timers in some subtasks only', { where: context.where });
 }
 /** One operator state file of a subtask. */
 export interface OperatorPart {
@@ -70,7 +82,7 @@ export interface OperatorPart {
 export interface PartProblem {
   readonly operator: OperatorView;
   readonly subtask: number;
-  readonly kind: 'keyed' | 'operator';
+  readonly kind: 'keyed' | 'raw-keyed' | 'operator';
   readonly error: StateQueryError;
 }
 
@@ -102,6 +114,7 @@ export function readOperatorStates(
   const problems: PartProblem[] = [];
   const variants = new Map<string, StateVariant & { subtasks: number[] }>();
   const counts = new Map<string, number>();
+  let rawTimers = false;
   const add = (subtask: number, backend: string, codecs: CodecContext, key: SerializerSnapshot | undefined, state: RegisteredState) => {
     const id = variantId(key, state);
     const known = variants.get(id);
@@ -132,7 +145,7 @@ export function readOperatorStates(
   function readSubtask(subtask: Subtask): void {
     const context = contextOf(operator, subtask.index);
     if (subtask.managedKeyed !== undefined) {
-      keyed.push({ operator, subtask: subtask.index, handle: subtask.managedKeyed });
+      keyed.push({ operator, subtask: subtask.index, handle: subtask.managedKeyed, raw: false });
       guard('keyed', subtask.index, () => {
         const reader = openKeyedState(subtask.managedKeyed as KeyedHandle, context);
         try {
@@ -140,6 +153,21 @@ export function readOperatorStates(
           for (const state of header.states) add(subtask.index, reader.backend, context.codecs, header.key, state);
         } finally {
           reader.close();
+        }
+      });
+    }
+    if (subtask.rawKeyed !== undefined) {
+      const handle = subtask.rawKeyed;
+      guard('raw-keyed', subtask.index, () => {
+        const opened = openRawKeyedState(handle, context);
+        try {
+          if (opened.kind !== 'timers') return;
+          rawTimers = true;
+          keyed.push({ operator, subtask: subtask.index, handle, raw: true });
+          const { header } = opened.reader;
+          for (const state of header.states) add(subtask.index, 'raw-keyed', context.codecs, header.key, state);
+        } finally {
+          opened.close();
         }
       });
     }
@@ -155,7 +183,7 @@ export function readOperatorStates(
       });
     }
   }
-  function guard(kind: 'keyed' | 'operator', subtask: number, read: () => void): void {
+  function guard(kind: PartProblem['kind'], subtask: number, read: () => void): void {
     try {
       read();
     } catch (error) {
@@ -169,6 +197,7 @@ export function readOperatorStates(
     managed,
     variants: [...variants.values()],
     problems,
+    rawTimers,
     variantOf: (key, state) => variants.get(variantId(key, state)),
   };
 }

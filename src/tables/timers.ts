@@ -54,7 +54,7 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
     spec: TIMERS,
     bind(restrictions): BoundTable {
       const narrowing = restrictionFilters(restrictions).filter(f => f.column.startsWith('operator_'));
-      const operators = selectStates(snapshot.operators, o => snapshot.timersOf(o), narrowing);
+      const operators = selectStates(snapshot.operators, o => snapshot.statesOf(o), narrowing);
       const variants = operators.flatMap(o => o.variants.filter(v => v.kind === 'timer'));
       const columns: BoundColumn[] = TIMERS.columns.map(c => {
         if (c.type !== 'dynamic') return { name: c.name, type: c.type, mixed: false, description: c.description };
@@ -69,7 +69,7 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
           const filters = [...narrowing, ...request.filters];
           const kept = selectStates(
             operators.map(o => o.operator),
-            o => snapshot.timersOf(o),
+            o => snapshot.statesOf(o),
             filters,
           );
           const writer = new BatchWriter(
@@ -95,6 +95,7 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
                 return narrowed === undefined ? undefined : narrowed.keyGroups === undefined ? {} : { keyGroups: narrowed.keyGroups };
               },
               values: true,
+              timers: true,
             },
             snapshot.pumpContext,
             writer,
@@ -110,7 +111,7 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
           const filters = [...narrowing, ...request.filters];
           const kept = selectStates(
             operators.map(o => o.operator),
-            o => snapshot.timersOf(o),
+            o => snapshot.statesOf(o),
             filters,
           );
           const states = kept.flatMap(o => o.variants.filter(wanted(filters)));
