@@ -11,6 +11,10 @@ declare const STATEQUERY_VERSION: string;
 export async function main(args: readonly string[]): Promise<number> {
   const program = createProgram(typeof STATEQUERY_VERSION === 'string' ? STATEQUERY_VERSION : '0.0.0');
   try {
+    if (args.length === 0 && process.stdin.isTTY && process.stdout.isTTY) {
+      await program.parseAsync(['shell'], { from: 'user' });
+      return 0;
+    }
     if (args.length === 0) {
       process.stderr.write(program.helpInformation());
       throw new CommanderError(2, 'statequery.noCommand', 'no command is given');

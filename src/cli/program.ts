@@ -4,6 +4,8 @@ import { completionCommand } from './commands/completion.js';
 import { lsCommand } from './commands/ls.js';
 import { metaCommand } from './commands/meta.js';
 import { schemaCommand } from './commands/schema.js';
+import { shellCommand } from './commands/shell.js';
+import { sqlCommand } from './commands/sql.js';
 import { tablesCommand } from './commands/tables.js';
 
 const EXIT_CODES = `
@@ -24,7 +26,7 @@ export function createProgram(version: string): Command {
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-  for (const add of [metaCommand, tablesCommand, schemaCommand, lsCommand, completionCommand]) add(program);
+  for (const add of [metaCommand, sqlCommand, tablesCommand, schemaCommand, lsCommand, shellCommand, completionCommand]) add(program);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }

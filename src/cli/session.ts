@@ -78,11 +78,12 @@ export class Session {
   }
 
   /** Writes one result, and says what was not shown. */
-  async write(result: ResultRows): Promise<Written> {
-    const written = await this.writer.write(result);
-    if (written.hidden > 0)
-      this.note(`${written.hidden} more row${written.hidden === 1 ? '' : 's'} not shown (--max-rows ${this.flags.maxRows})`);
-    return written;
+  async write(result: ResultRows): Promise<void> {
+    this.tellHidden(await this.writer.write(result));
+  }
+
+  tellHidden({ hidden }: Written): void {
+    if (hidden > 0) this.note(`${hidden} more row${hidden === 1 ? '' : 's'} not shown (--max-rows ${this.flags.maxRows})`);
   }
 
   /** Text of our own making (a page for people). */
@@ -96,6 +97,11 @@ export class Session {
       throw new UsageError(`-o ${this.format} holds one result, the statements give ${n}`, {
         hint: 'run them one by one, or use -o json: one array for each result',
       });
+  }
+
+  /** A line of a conversation, on standard error. */
+  tell(message: string): void {
+    if (!this.flags.quiet) this.streams.stderr.write(`${escapeText(message)}\n`);
   }
 
   /** One line for the user. */

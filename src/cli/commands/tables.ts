@@ -1,6 +1,5 @@
 /** `statequery tables <snapshot> [--all]` */
 import type { Command } from 'commander';
-import { BIGINT, VARCHAR } from '../../types.js';
 import { addOutputOptions, addReadingOptions, type OutputFlags, type ReadingFlags } from '../options.js';
 import { Session } from '../session.js';
 
@@ -15,24 +14,8 @@ export function tablesCommand(program: Command): void {
     .option('--all', 'also one table for each operator and each state')
     .action(async (path: string | undefined, flags: Flags) => {
       const session = new Session(flags);
-      const [{ withSnapshot }, { resultOfObjects }] = await Promise.all([import('../reading.js'), import('../table-rows.js')]);
-      await withSnapshot(path, flags, session, async snapshot => {
-        const rows = snapshot.catalog.names(flags.all === true).map(name => {
-          const table = snapshot.catalog.find(name);
-          const rowCount = table?.bind([]).rowCount;
-          return { table: name, rows: rowCount === undefined ? null : BigInt(rowCount), description: table?.spec.description ?? null };
-        });
-        await session.write(
-          resultOfObjects(
-            [
-              ['table', VARCHAR],
-              ['rows', BIGINT],
-              ['description', VARCHAR],
-            ],
-            rows,
-          ),
-        );
-      });
+      const [{ withSnapshot }, { tablesResult }] = await Promise.all([import('../reading.js'), import('../listings.js')]);
+      await withSnapshot(path, flags, session, snapshot => session.write(tablesResult(snapshot.catalog, flags.all === true)));
     });
   addOutputOptions(addReadingOptions(command));
 }
