@@ -921,8 +921,8 @@ class Resolver implements Analysis {
       const output = await this.query(node.query!, outer, env);
       for (let i = 0; i < output.columns.length; i++) if (output.columns[i].mixed) await output.asText(i);
       const physical = this.unique(node.alias || 'summary');
-      for (const scan of this.scans) scan.finish();
-      const columns = (await this.describeNode(selectNode([starExpr()], node))) ?? [];
+      const sample = { ...node, query: selectNode([constant('INTEGER', 1)], emptyTable()) };
+      const columns = (await this.describeNode(selectNode([starExpr()], subqueryTable(selectNode([starExpr()], sample), 's')))) ?? [];
       const known: Output = {
         columns: columns.map(c => plainColumn(c.name, async () => c.sql)),
         complete: columns.length > 0,

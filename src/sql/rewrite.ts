@@ -8,7 +8,7 @@
  *   text   everything else: =, <>, IN, LIKE, IS NULL, GROUP BY, DISTINCT, joins, casts to scalars, other functions
  *   never  <, >, BETWEEN, ORDER BY, min, max, sum and other arithmetic: refused, with what to write instead
  */
-import { JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
+import { DOUBLE, JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
 import {
   type BetweenExpr,
   type ColumnRef,
@@ -47,6 +47,8 @@ export interface Plain {
   readonly type: SqlType | undefined;
   /** a bare column, for lineage */
   readonly column?: RelationColumn;
+  /** the constant that it is, where `expr` does not say it plainly */
+  readonly literal?: Literal;
 }
 export interface Mixed {
   readonly kind: 'mixed';
@@ -136,8 +138,13 @@ export class Rewriter {
     switch (expr.class) {
       case 'COLUMN_REF':
         return this.column(expr);
-      case 'CONSTANT':
-        return { kind: 'plain', expr, type: literalType(literalOf(expr)) };
+      case 'CONSTANT': {
+        const literal = literalOf(expr);
+        // the engine writes 1e3 as 1000.0 and would read that back as a DECIMAL
+        if (literal?.kind === 'double')
+          return { kind: 'plain', expr: keep(expr, cast(textConstant(literal.text), 'DOUBLE')), type: DOUBLE, literal };
+        return { kind: 'plain', expr, type: literalType(literal) };
+      }
       case 'PARAMETER': {
         const name = expr.identifier.toLowerCase();
         const value = this.analysis.parameters.get(name);
@@ -322,8 +329,8 @@ export class Rewriter {
 
   /** a comparison operator between two rewritten sides */
   async compared(type: CompareType, left: Rewritten, right: Rewritten, node: Expr): Promise<Expr> {
-    const leftLiteral = left.kind === 'plain' ? literalOf(left.expr) : undefined;
-    const rightLiteral = right.kind === 'plain' ? literalOf(right.expr) : undefined;
+    const leftLiteral = constantIn(left);
+    const rightLiteral = constantIn(right);
     if (leftLiteral !== undefined && rightLiteral === undefined)
       return this.withLiteral(mirrored(type), right, left as Plain, leftLiteral, true);
     if (rightLiteral !== undefined && leftLiteral === undefined) return this.withLiteral(type, left, right as Plain, rightLiteral, false);
@@ -378,10 +385,10 @@ export class Rewriter {
     const input = await this.rewrite(expr.children[0]);
     const items: Rewritten[] = [];
     for (const child of expr.children.slice(1)) items.push(await this.rewrite(child));
-    const inputLiteral = input.kind === 'plain' ? literalOf(input.expr) : undefined;
+    const inputLiteral = constantIn(input);
     const rows = input.kind === 'plain' && isRow(input.expr);
     const needsText = input.kind === 'mixed' || items.some(i => i.kind === 'mixed');
-    if (rows || needsText ? items.some(i => i.kind === 'mixed' || literalOf(i.expr) === undefined) : inputLiteral !== undefined) {
+    if (rows || needsText ? items.some(i => constantIn(i) === undefined) : inputLiteral !== undefined) {
       // one comparison for each item
       const parts: Expr[] = [];
       for (const item of items) {
@@ -391,10 +398,10 @@ export class Rewriter {
       return keep(expr, conjunction(negated ? 'AND' : 'OR', parts));
     }
     if (input.kind === 'mixed') {
-      const texts = items.map(i => textOfLiteral(literalOf((i as Plain).expr)!, (i as Plain).expr));
+      const texts = items.map(i => textOfLiteral(constantIn(i)!, (i as Plain).expr));
       return keep(expr, operator(expr.type, input.text(), ...texts));
     }
-    const literals = items.map(i => literalOf((i as Plain).expr));
+    const literals = items.map(constantIn);
     const type = literals.some(l => l !== undefined && l.kind !== 'null') ? await this.typeOf(input) : undefined;
     const kept: Expr[] = [];
     for (let i = 0; i < items.length; i++) {
@@ -530,7 +537,7 @@ export class Rewriter {
       await this.outputAsText(expr, column);
       return boolean(expr);
     }
-    const literal = literalOf(child.expr);
+    const literal = constantIn(child);
     const type = await column?.type();
     expr.child = child.expr;
     if (literal !== undefined && type !== undefined) {
@@ -557,7 +564,7 @@ export class Rewriter {
   /** The text form, as mixed columns have it, of anything. */
   private async textOf(side: Rewritten, node: Expr): Promise<Expr> {
     if (side.kind === 'mixed') return side.text();
-    const literal = literalOf(side.expr);
+    const literal = constantIn(side);
     if (literal !== undefined) return textOfLiteral(literal, side.expr);
     return this.castToText(side.expr, await this.typeOf(side), node);
   }
@@ -595,6 +602,9 @@ export class Rewriter {
   }
 }
 
+/** The constant that a rewritten expression is. */
+const constantIn = (side: Rewritten): Literal | undefined => (side.kind === 'plain' ? (side.literal ?? literalOf(side.expr)) : undefined);
+
 const BOOLEAN_TYPE: SqlType = { kind: 'BOOLEAN' };
 const boolean = (expr: Expr): Plain => ({ kind: 'plain', expr, type: BOOLEAN_TYPE });
 
@@ -602,7 +612,6 @@ function literalType(literal: Literal | undefined): SqlType | undefined {
   if (literal === undefined) return undefined;
   if (literal.kind === 'string') return VARCHAR;
   if (literal.kind === 'boolean') return BOOLEAN_TYPE;
-  if (literal.kind === 'double') return { kind: 'DOUBLE' };
   return undefined;
 }
 

@@ -219,7 +219,7 @@ function inForm(cell: { value: Value; type: SqlType }, form: Projection['form'])
 
 /** The literal rule for one filter, evaluated on its own; keeps where it does not know. */
 function filterMightMatch(filter: ScanRequest['filters'][number], cell: { value: Value; type: SqlType }, mixed: boolean): boolean {
-  if (filter.op === 'is null' || filter.op === 'is not null') return (cell.value === null) === (filter.op === 'is null');
+  if (!('value' in filter) && !('values' in filter)) return (cell.value === null) === (filter.op === 'is null');
   if (cell.value === null) return false;
   const { value } = cell;
   const text = mixed || cell.type.kind === 'VARCHAR';
