@@ -14,6 +14,7 @@
  */
 import { type BytesColumn, type Column, type FixedColumn, outOfRange } from '../../io/column.js';
 import type { Cursor } from '../../io/cursor.js';
+import { javaClassName } from '../../java/tree.js';
 import { BLOB, DATE, Decimal, decimal, INTERVAL, Interval, TIME, Timestamp, VARCHAR, type Value } from '../../types.js';
 import { type Codec, type CodecContext, codecOf, type SerializerSnapshot } from '../codec.js';
 import { opaqueCodec } from '../opaque.js';
@@ -57,10 +58,15 @@ function shapeOf(type: LogicalType, beside: SerializerSnapshot | undefined, sour
     case 'MAP':
       return mapShape(slotOf(type.key, undefined, sources), slotOf(type.value, undefined, sources));
     case 'RAW': {
-      const inner =
-        beside?.serializer === 'RawValueDataSerializer' ? beside.children[0].snapshot : sources.serializerOfObject(type.serializer);
-      const reason = `the serializer of ${logicalTypeText(type)} is not known`;
-      return rawShape(inner?.codec(sources.context) ?? opaqueCodec(type.className, reason), inner?.serializer ?? type.className);
+      const written = beside?.serializer === 'RawValueDataSerializer' ? beside.children[0].snapshot : undefined;
+      const known = written?.unknown === undefined ? written : undefined;
+      const inner = known ?? sources.serializerOfObject(type.serializer) ?? written;
+      const name = (type.serializer && javaClassName(type.serializer)) ?? inner?.serializer ?? type.className;
+      const reason = written?.unknown ?? `the serializer of ${logicalTypeText(type)}, ${name}, is not known`;
+      return rawShape(
+        inner === undefined || (inner === written && known === undefined) ? opaqueCodec(name, reason) : inner.codec(sources.context),
+        name,
+      );
     }
     default:
       return undefined;
