@@ -195,7 +195,7 @@ const QUERIES: readonly string[] = [
   'SELECT * FROM unnest([1, 2, NULL])',
   'SELECT p.id, r.i FROM people p, range(p.id) r(i) WHERE p.id < 4 ORDER BY ALL',
   'SELECT key, value, type FROM json_each(\'{"a": 1, "b": [2]}\')',
-  'SELECT CAST(id AS VARCHAR), id::DOUBLE, TRY_CAST(name AS INTEGER), balance::DECIMAL(20, 4), TRY_CAST(name AS TIMESTAMPTZ) FROM people ORDER BY id',
+  'SELECT CAST(id AS VARCHAR), id::DOUBLE, TRY_CAST(name AS INTEGER), balance::DECIMAL(20, 4) AS d, TRY_CAST(name AS TIMESTAMPTZ) AS t FROM people ORDER BY id',
   "SELECT date_trunc('month', seen), extract(year FROM born), born + INTERVAL 1 MONTH, age(born, DATE '2026-01-01') AS a FROM people ORDER BY id",
   "SELECT seen AT TIME ZONE 'Europe/Berlin', epoch_ms(local), strftime(born, '%d.%m.%Y') FROM people ORDER BY id",
   'SELECT time_bucket(INTERVAL 1 DAY, moment) AS d, count(*) FROM events GROUP BY d ORDER BY d',
