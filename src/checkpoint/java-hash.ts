@@ -13,6 +13,7 @@
  *   Instant                    Long(seconds) + 51·nanos
  *   Tuple0..25                 31·h + hash(field), the first alone; null is 0
  *   Row                        up to 1.12: kind, then 31·h + e(field); since 1.13: 31·kind + A, A from 1; e(null) = 0, e(x) = 31 + hash(x)
+ *   List                       31·h + hash(element) from 1; null is 0
  *   BinaryRowData              murmur3-32, seed 42, over the row's little-endian words
  *
  * Not here, because it is the user's own code or differs from JVM to JVM: POJOs, Avro, case classes, enums.
@@ -31,6 +32,7 @@ export type JavaKeyType =
     }
   | { readonly kind: 'Tuple'; readonly fields: readonly JavaKeyType[] }
   | { readonly kind: 'Row'; readonly fields: readonly JavaKeyType[]; readonly form: 'until-1.12' | 'since-1.13' }
+  | { readonly kind: 'List'; readonly element: JavaKeyType }
   | { /** the row's bytes, without a length in front */ readonly kind: 'BinaryRow' };
 
 const MAX_DEPTH = 64;
@@ -59,7 +61,7 @@ export function javaHashCode(type: JavaKeyType, value: Value, depth = 0): number
     case 'BigInteger':
       return typeof value === 'bigint' ? bigIntegerHash(value) : undefined;
     case 'BigDecimal':
-      return value instanceof Decimal ? (Math.imul(31, bigIntegerHash(value.unscaled)) + value.scale) | 0 : undefined;
+      return bigDecimalHash(value);
     case 'UUID':
       return typeof value === 'string' ? uuidHash(value) : undefined;
     case 'Millis':
@@ -81,6 +83,8 @@ export function javaHashCode(type: JavaKeyType, value: Value, depth = 0): number
       return tupleHash(type.fields, value, depth);
     case 'Row':
       return rowHash(type, value, depth);
+    case 'List':
+      return Array.isArray(value) ? listHash(type.element, value as readonly Value[], depth) : undefined;
     case 'BinaryRow':
       return value instanceof Uint8Array && value.length % 4 === 0 ? binaryRowHash(value) : undefined;
   }
@@ -105,6 +109,15 @@ function bigIntegerHash(value: bigint): number {
   const padded = hex.padStart(Math.ceil(hex.length / 8) * 8, '0');
   for (let i = 0; i < padded.length; i += 8) h = (Math.imul(31, h) + Number.parseInt(padded.slice(i, i + 8), 16)) | 0;
   return value < 0n ? -h | 0 : h;
+}
+
+/** A Decimal, or the text of BigDecimal.toString(), which keeps the scale: `0.10`, `1E+3`. */
+function bigDecimalHash(value: Value): number | undefined {
+  if (value instanceof Decimal) return (Math.imul(31, bigIntegerHash(value.unscaled)) + value.scale) | 0;
+  const parts = typeof value === 'string' ? /^(-?\d+)(?:\.(\d+))?(?:E([+-]?\d{1,10}))?$/.exec(value) : null;
+  if (parts === null) return undefined;
+  const [, whole, fraction = '', exponent = '0'] = parts;
+  return (Math.imul(31, bigIntegerHash(BigInt(whole + fraction))) + fraction.length - Number(exponent)) | 0;
 }
 
 function uuidHash(text: string): number | undefined {
@@ -153,6 +166,16 @@ function tupleHash(types: readonly JavaKeyType[], value: Value, depth: number): 
   return h;
 }
 
+function listHash(element: JavaKeyType, values: readonly Value[], depth: number): number | undefined {
+  let h = 1;
+  for (const value of values) {
+    const hash = value === null ? 0 : javaHashCode(element, value, depth + 1);
+    if (hash === undefined) return undefined;
+    h = (Math.imul(31, h) + hash) | 0;
+  }
+  return h;
+}
+
 function rowHash(type: JavaKeyType & { kind: 'Row' }, value: Value, depth: number): number | undefined {
   const fields = fieldsOf(value);
   if (fields === undefined || fields.length !== type.fields.length) return undefined;
@@ -197,7 +220,7 @@ export interface KeySerializer {
   readonly children: readonly { readonly snapshot: KeySerializer }[];
 }
 
-const TYPE_OF_SERIALIZER: Readonly<Record<string, Exclude<JavaKeyType['kind'], 'Tuple' | 'Row'>>> = {
+const TYPE_OF_SERIALIZER: Readonly<Record<string, Exclude<JavaKeyType['kind'], 'Tuple' | 'Row' | 'List'>>> = {
   StringSerializer: 'String',
   BooleanSerializer: 'Boolean',
   ByteSerializer: 'Byte',
@@ -233,6 +256,10 @@ export function javaKeyType(serializer: KeySerializer, depth = 0): JavaKeyType |
       fields.push(field);
     }
     return { kind: 'Tuple', fields };
+  }
+  if (serializer.serializer === 'ListSerializer' && serializer.children.length === 1) {
+    const element = javaKeyType(serializer.children[0].snapshot, depth + 1);
+    return element === undefined ? undefined : { kind: 'List', element };
   }
   const kind = TYPE_OF_SERIALIZER[serializer.serializer];
   return kind === undefined ? undefined : { kind };

@@ -22,31 +22,18 @@
  *                   i32 n, n × Channel            result subpartitions
  *   V4+  Java stream AC ED 00 05 … of CheckpointProperties, to the end of the file (`properties.ts`)
  *
- *   Channel  V6: i8 type (1 input, 2 output, 3 merged input, 4 merged output)
- *     plain  i32 subtask (absent in 1.11), i32 gate or partition, i32 channel, i32 n, n × i64 offset, i64 size, stream
- *     merged i32 subtask, i64 size, stream, i32 length, [i32 n, n × (i32 gate, i32 channel, i64 size, i32 m, m × i64 offset)] of that length
- *
- * V3 files of 1.11, 1.12–1.13, 1.14 and 1.15 differ in two places without saying so; they are told apart by parsing.
+ * Handles are in `state-handles.ts`, channels in `channel-handles.ts`. V3 files of 1.11, 1.12–1.13, 1.14 and 1.15 differ in two places without saying so; they are told apart by parsing.
  * The operator id is the 16 bytes in file order, as Flink prints it.
  *
- * Flink: MetadataV2Serializer … MetadataV6Serializer, ChannelStateHandleSerializerV1 and V2, MasterState (1.15.4, 1.20.5, 2.3.0).
+ * Flink: MetadataV2Serializer … MetadataV6Serializer, MasterState (1.15.4, 1.20.5, 2.3.0).
  */
 import { constants } from 'node:buffer';
 import { CorruptError, IoError, StateQueryError, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import { openFile, type ReadStats } from '../io/source.js';
-import type {
-  ChannelHandle,
-  MasterState,
-  MergedChannels,
-  Metadata,
-  MetadataLayout,
-  Operator,
-  OperatorHandle,
-  StreamHandle,
-  Subtask,
-} from './handles.js';
-import { type HandleReader, MAX_KEY_GROUPS, readKeyed, readOperatorState, readRequiredStream, readStream } from './state-handles.js';
+import { type ChannelReader, readChannels } from './channel-handles.js';
+import type { ChannelHandle, MasterState, Metadata, MetadataLayout, Operator, OperatorHandle, StreamHandle, Subtask } from './handles.js';
+import { MAX_KEY_GROUPS, readKeyed, readOperatorState, readStream } from './state-handles.js';
 
 const MAGIC = 0x4960672d;
 const MASTER_STATE_MAGIC = 0xc96b1696 | 0;
@@ -54,7 +41,6 @@ const JAVA_STREAM_MAGIC = 0xaced0005 | 0;
 
 /** What a version of the format has. */
 interface Format {
-  readonly flink: string;
   readonly coordinators: boolean;
   /** `typed`: a type byte in front of each entry, merged entries possible */
   readonly channels: 'none' | 'plain' | 'typed';
@@ -62,11 +48,11 @@ interface Format {
   readonly names: boolean;
 }
 const FORMATS: Readonly<Record<number, Format>> = {
-  2: { flink: '1.3–1.10', coordinators: false, channels: 'none', properties: false, names: false },
-  3: { flink: '1.11–1.15', coordinators: true, channels: 'plain', properties: false, names: false },
-  4: { flink: '1.16–1.20', coordinators: true, channels: 'plain', properties: true, names: false },
-  5: { flink: '2.0–2.1', coordinators: true, channels: 'plain', properties: true, names: true },
-  6: { flink: '2.1 or later', coordinators: true, channels: 'typed', properties: true, names: true },
+  2: { coordinators: false, channels: 'none', properties: false, names: false },
+  3: { coordinators: true, channels: 'plain', properties: false, names: false },
+  4: { coordinators: true, channels: 'plain', properties: true, names: false },
+  5: { coordinators: true, channels: 'plain', properties: true, names: true },
+  6: { coordinators: true, channels: 'typed', properties: true, names: true },
 };
 
 const REFUSED: Readonly<Record<number, { readonly flink: string; readonly hint: string }>> = {
@@ -87,11 +73,8 @@ const V3_LAYOUTS: readonly Layout[] = [
   { channels: 'without-subtask', changelog: '1.15' },
 ];
 
-interface MetadataReader extends HandleReader {
+interface MetadataReader extends ChannelReader {
   readonly format: Format;
-  readonly layout: Layout;
-  /** set when a channel entry was read */
-  sawChannels: boolean;
   /** where in the format the reader stands: `operator 2 (8409ef…), subtask 0, managed keyed state` */
   operator: string | undefined;
   subtask: number | undefined;
@@ -112,7 +95,8 @@ export function readMetadata(bytes: Uint8Array, name: string): Metadata {
     const r: MetadataReader = {
       c: new Cursor(bytes, 8, bytes.length, { file: name }),
       format,
-      layout,
+      channelLayout: layout.channels,
+      typedChannels: format.channels === 'typed',
       changelogLayout: layout.changelog,
       sawChangelog: false,
       sawChannels: false,
@@ -166,11 +150,6 @@ export function readMetadataVersion(bytes: Uint8Array, name: string): number {
   throw new CorruptError(`_metadata version is ${version}, expected 2 to 6`, { file: name, offset: 4 });
 }
 
-/** Flink releases that write this version of the file. */
-export function flinkOfMetadataVersion(version: number): string {
-  return FORMATS[version]?.flink ?? 'unknown';
-}
-
 /** The error with the place in the format added. */
 function place(error: StateQueryError, r: MetadataReader): StateQueryError {
   const where = [r.operator, r.subtask === undefined ? undefined : `subtask ${r.subtask}`, r.part].filter(x => x !== undefined);
@@ -207,8 +186,8 @@ function readBody(r: MetadataReader, version: number): Metadata {
   const layout: MetadataLayout =
     version === 3
       ? {
-          channels: r.sawChannels ? r.layout.channels : undefined,
-          changelog: r.sawChangelog ? r.layout.changelog : undefined,
+          channels: r.sawChannels ? r.channelLayout : undefined,
+          changelog: r.sawChangelog ? r.changelogLayout : undefined,
         }
       : {};
   return { version, checkpointId, masterStates, operators, properties, layout, size: c.bytes.length };
@@ -306,75 +285,6 @@ function readOptionalOperatorState(r: MetadataReader): OperatorHandle | undefine
   const flag = r.c.i32();
   if (flag !== 0 && flag !== 1) r.c.fail(`presence flag is ${flag}, expected 0 or 1`, r.c.position - 4);
   return flag === 1 ? readOperatorState(r) : undefined;
-}
-
-function readChannels(r: MetadataReader, direction: ChannelHandle['direction'], subtask: number, out: ChannelHandle[]): void {
-  const { c, format } = r;
-  const n = c.count(`number of ${direction} channel entries`, 20);
-  for (let i = 0; i < n; i++) {
-    r.sawChannels = true;
-    if (format.channels === 'plain') {
-      out.push(readChannel(r, direction, subtask));
-      continue;
-    }
-    const type = c.u8();
-    const plain = direction === 'input' ? 1 : 2;
-    if (type === plain) out.push(readChannel(r, direction, subtask));
-    else if (type === plain + 2) readMergedChannels(r, direction, out);
-    else c.fail(`type of an ${direction} channel entry is ${type}, expected ${plain} or ${plain + 2}`, c.position - 1);
-  }
-}
-
-function readChannel(r: MetadataReader, direction: ChannelHandle['direction'], subtask: number): ChannelHandle {
-  const { c } = r;
-  const subtaskIndex = r.layout.channels === 'with-subtask' ? readIndex(c, 'subtask') : subtask;
-  const gateOrPartition = readIndex(c, 'gate or partition');
-  const channelIndex = readIndex(c, 'channel');
-  const offsets = readOffsets(c);
-  const size = readChannelSize(c);
-  const stream = readRequiredStream(r, 'channel state');
-  return { direction, subtaskIndex, gateOrPartition, channelIndex, offsets, size, stream };
-}
-
-function readMergedChannels(r: MetadataReader, direction: ChannelHandle['direction'], out: ChannelHandle[]): void {
-  const { c } = r;
-  const subtaskIndex = readIndex(c, 'subtask');
-  const size = readChannelSize(c);
-  const stream = readRequiredStream(r, 'channel state');
-  const length = c.count('length of merged channel offsets');
-  const end = c.position + length;
-  const channels = c.count('number of merged channels', 20);
-  const merged: MergedChannels = { size, channels };
-  for (let i = 0; i < channels; i++) {
-    const gateOrPartition = readIndex(c, 'gate or partition');
-    const channelIndex = readIndex(c, 'channel');
-    const own = readChannelSize(c);
-    const offsets = readOffsets(c);
-    out.push({ direction, subtaskIndex, gateOrPartition, channelIndex, offsets, size: own, stream, merged });
-  }
-  if (c.position !== end) c.fail(`merged channel offsets of ${length} bytes end at ${c.position}, expected ${end}`);
-}
-
-function readIndex(c: Cursor, what: string): number {
-  const index = c.i32();
-  if (index < 0) c.fail(`${what} index of a channel is ${index}`, c.position - 4);
-  return index;
-}
-
-function readChannelSize(c: Cursor): number {
-  const size = c.i64Number('size of channel state');
-  if (size < 0) c.fail(`size of channel state is ${size}`, c.position - 8);
-  return size;
-}
-
-function readOffsets(c: Cursor): number[] {
-  const n = c.count('number of channel offsets', 8);
-  const offsets = new Array<number>(n);
-  for (let i = 0; i < n; i++) {
-    offsets[i] = c.i64Number('channel offset');
-    if (offsets[i] < 0) c.fail(`channel offset is ${offsets[i]}`, c.position - 8);
-  }
-  return offsets;
 }
 
 /** Reads and parses a `_metadata` file. @throws StateQueryError */

@@ -11,7 +11,7 @@ import {
 } from '../../src/checkpoint/key-groups.js';
 import { Decimal, Timestamp, type Value } from '../../src/types.js';
 
-const simple = (kind: Exclude<JavaKeyType['kind'], 'Tuple' | 'Row'>): JavaKeyType => ({ kind });
+const simple = (kind: Exclude<JavaKeyType['kind'], 'Tuple' | 'Row' | 'List'>): JavaKeyType => ({ kind });
 const tuple = (...fields: readonly JavaKeyType[]): JavaKeyType => ({ kind: 'Tuple', fields });
 const row = (form: 'until-1.12' | 'since-1.13', ...fields: readonly JavaKeyType[]): JavaKeyType => ({ kind: 'Row', form, fields });
 const STRING = simple('String');
@@ -78,6 +78,8 @@ describe('hash codes and key groups', () => {
     // a row in a row: printed by a JVM with Flink 1.20
     expect(javaHashCode(row('since-1.13', row('since-1.13', STRING), LONG), [['jo'], 708n])).toBe(109890);
     expect(javaHashCode(row('until-1.12', row('until-1.12', STRING), LONG), [['jo'], 708n])).toBeUndefined();
+    expect(['1.50', '1.5', '-1E+3', '0E-10'].map(text => javaHashCode(simple('BigDecimal'), text))).toEqual([4652, 466, -34, 10]);
+    expect(javaHashCode({ kind: 'List', element: STRING }, ['a', null, 'b'])).toBe(((31 + 97) * 31 + 0) * 31 + 98);
     expect(javaHashCode(tuple(), [])).toBe(0);
     expect(javaHashCode(tuple(STRING, LONG), ['a', null])).toBe(31 * 97);
   });
