@@ -1,17 +1,20 @@
 /** bzip2 streams, through the optional package `@openpgp/seek-bzip` (pure JavaScript, checks bzip2's own CRCs). */
+import { createRequire } from 'node:module';
 import { CorruptError, UnsupportedError } from '../errors.js';
 
 const PACKAGE = '@openpgp/seek-bzip@1.0.5-git';
 
-let bunzip: typeof import('@openpgp/seek-bzip')['default'] | undefined;
+type Bunzip = typeof import('@openpgp/seek-bzip')['default'];
+let bunzip: Bunzip | undefined;
 
-/** Loads the package; a missing one is an error only when a bzip2 block comes. */
-export async function prepareBzip2(): Promise<void> {
+/** Loads the package when the first bzip2 block comes; synchronously, as blocks are decoded. */
+function loadBzip2(): Bunzip {
   try {
-    bunzip ??= (await import('@openpgp/seek-bzip')).default;
-  } catch {
-    bunzip = undefined;
+    bunzip ??= createRequire(import.meta.url)('@openpgp/seek-bzip') as Bunzip;
+  } catch (cause) {
+    throw new UnsupportedError('bzip2 needs a package that is not installed', { hint: `npm install ${PACKAGE}`, cause });
   }
+  return bunzip;
 }
 
 /**
@@ -20,7 +23,7 @@ export async function prepareBzip2(): Promise<void> {
  * @throws CorruptError (without an origin), UnsupportedError when the package is not there
  */
 export function decodeBzip2(block: Uint8Array, length: number, exact = true): Uint8Array {
-  if (bunzip === undefined) throw new UnsupportedError('bzip2 needs a package that is not installed', { hint: `npm install ${PACKAGE}` });
+  const bunzip = loadBzip2();
   const out = new Output(length, exact ? length : Math.min(length, 1 << 16));
   try {
     bunzip.decode(block, out);

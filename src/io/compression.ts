@@ -1,30 +1,22 @@
 /**
  * The codecs of compressed blocks under one name each. All of them decode synchronously, because scans run inside
- * synchronous callbacks; those that are optional packages are loaded beforehand by `prepareCodecs()`.
+ * synchronous callbacks; those that are optional packages are loaded when the first such block comes.
  *
  *   snappy   hysnappy (WebAssembly, built in)      bzip2   @openpgp/seek-bzip (optional)
  *   lz4      own                                   zstd    @bokuweb/zstd-wasm (optional)
  *   zlib     node:zlib
  */
 import { CorruptError } from '../errors.js';
-import { decodeBzip2, prepareBzip2 } from './bzip2.js';
+import { decodeBzip2 } from './bzip2.js';
 import { decodeLz4, LZ4_MAX_RATIO } from './lz4.js';
 import { decodeSnappy } from './snappy.js';
 import { DEFLATE_MAX_RATIO, decodeDeflate } from './zlib.js';
-import { decodeZstd, prepareZstd } from './zstd.js';
+import { decodeZstd } from './zstd.js';
 
 export type BlockCodec = 'snappy' | 'lz4' | 'zlib' | 'bzip2' | 'zstd';
 
 /** No block is longer: a value of a state backend ends long before. */
 export const MAX_BLOCK = 1 << 29;
-
-let prepared: Promise<void> | undefined;
-
-/** Makes the optional codecs ready. Call and await it before blocks are read; cheap when called again. */
-export function prepareCodecs(): Promise<void> {
-  prepared ??= Promise.all([prepareBzip2(), prepareZstd()]).then(() => undefined);
-  return prepared;
-}
 
 /**
  * The bytes of a compressed block.

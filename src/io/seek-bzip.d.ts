@@ -4,5 +4,6 @@ declare module '@openpgp/seek-bzip' {
     /** @throws TypeError when the stream is damaged, and what writeByte() throws */
     decode(input: Uint8Array, output: { writeByte(byte: number): void }): void;
   };
+  // biome-ignore lint/style/noDefaultExport: what importing it gives
   export default Bunzip;
 }

@@ -156,16 +156,15 @@ const acc64 = new BigUint64Array(acc.buffer);
 
 function long(view: DataView, length: number): bigint {
   acc.set(INITIAL_WORDS);
-  const stripes = Math.floor((length - 1) / STRIPE);
-  let inBlock = 0;
-  for (let s = 0; s < stripes; s++) {
-    accumulate(view, s * STRIPE, SECRET_WORDS, inBlock * 2);
-    if (++inBlock === STRIPES_PER_BLOCK) {
-      scramble();
-      inBlock = 0;
-    }
+  let left = Math.floor((length - 1) / STRIPE);
+  let at = 0;
+  for (; left >= STRIPES_PER_BLOCK; left -= STRIPES_PER_BLOCK) {
+    accumulate(view, at, STRIPES_PER_BLOCK, SECRET_WORDS);
+    scramble();
+    at += STRIPES_PER_BLOCK * STRIPE;
   }
-  accumulate(view, length - STRIPE, LAST_WORDS, 0);
+  accumulate(view, at, left, SECRET_WORDS);
+  accumulate(view, length - STRIPE, 1, LAST_WORDS);
 
   let result = BigInt(length) * PRIME64_1;
   for (let i = 0; i < 4; i++)
@@ -173,24 +172,51 @@ function long(view: DataView, length: number): bigint {
   return avalanche(result);
 }
 
-/** Eats the stripe at `at`; `words` and `word`: where its part of the secret begins. */
-function accumulate(view: DataView, at: number, words: Int32Array, word: number): void {
-  for (let lane = 0; lane < 16; lane += 2) {
-    const low = view.getInt32(at + lane * 4, true);
-    const high = view.getInt32(at + lane * 4 + 4, true);
-    const keyLow = (low ^ words[word + lane]) >>> 0;
-    const keyHigh = (high ^ words[word + lane + 1]) >>> 0;
-    const productLow = Math.imul(keyLow, keyHigh) >>> 0;
-    const productHigh = (keyLow * keyHigh - productLow) / 4294967296 + 0.5;
-    const sum = (acc[lane] >>> 0) + productLow;
-    acc[lane] = sum;
-    acc[lane + 1] = acc[lane + 1] + (productHigh >>> 0) + (sum > 0xffffffff ? 1 : 0);
-    const other = lane ^ 2;
-    const otherSum = (acc[other] >>> 0) + (low >>> 0);
-    acc[other] = otherSum;
-    acc[other + 1] = acc[other + 1] + high + (otherSum > 0xffffffff ? 1 : 0);
+/**
+ * Eats `count` stripes from `at` on, one neighbouring pair of lanes after the other, so that the four words of a pair stay in
+ * registers. `words`: the secret, of which each stripe begins 8 bytes further.
+ */
+function accumulate(view: DataView, at: number, count: number, words: Int32Array): void {
+  for (let pair = 0; pair < 16; pair += 4) {
+    let aLow = acc[pair] >>> 0;
+    let aHigh = acc[pair + 1];
+    let bLow = acc[pair + 2] >>> 0;
+    let bHigh = acc[pair + 3];
+    let p = at + pair * 4;
+    let s = pair;
+    for (let i = 0; i < count; i++) {
+      const low = view.getInt32(p, true) >>> 0;
+      const high = view.getInt32(p + 4, true);
+      const otherLow = view.getInt32(p + 8, true) >>> 0;
+      const otherHigh = view.getInt32(p + 12, true);
+
+      let keyLow = (low ^ words[s]) >>> 0;
+      let keyHigh = (high ^ words[s + 1]) >>> 0;
+      let productLow = Math.imul(keyLow, keyHigh) >>> 0;
+      let sum = aLow + productLow + otherLow;
+      aHigh = (aHigh + highHalf(keyLow, keyHigh, productLow) + otherHigh + carries(sum)) | 0;
+      aLow = sum >>> 0;
+
+      keyLow = (otherLow ^ words[s + 2]) >>> 0;
+      keyHigh = (otherHigh ^ words[s + 3]) >>> 0;
+      productLow = Math.imul(keyLow, keyHigh) >>> 0;
+      sum = bLow + productLow + low;
+      bHigh = (bHigh + highHalf(keyLow, keyHigh, productLow) + high + carries(sum)) | 0;
+      bLow = sum >>> 0;
+      p += STRIPE;
+      s += 2;
+    }
+    acc[pair] = aLow;
+    acc[pair + 1] = aHigh;
+    acc[pair + 2] = bLow;
+    acc[pair + 3] = bHigh;
   }
 }
+
+/** The high half of the product of two u32, from its low half. */
+const highHalf = (a: number, b: number, low: number): number => ((a * b - low) / 4294967296 + 0.5) >>> 0;
+/** What a sum of three u32 has above 32 bits. */
+const carries = (sum: number): number => (sum >= 8589934592 ? 2 : sum >= 4294967296 ? 1 : 0);
 
 /** acc = (acc ^ (acc >> 47) ^ secret) × PRIME32_1 in each lane. */
 function scramble(): void {
@@ -199,8 +225,7 @@ function scramble(): void {
     const low = (acc[lane] ^ (high >>> 15) ^ SECRET_WORDS[SCRAMBLE_SECRET / 4 + lane]) >>> 0;
     const mixed = high ^ SECRET_WORDS[SCRAMBLE_SECRET / 4 + lane + 1];
     const productLow = Math.imul(low, PRIME32_1) >>> 0;
-    const productHigh = (low * PRIME32_1 - productLow) / 4294967296 + 0.5;
     acc[lane] = productLow;
-    acc[lane + 1] = (productHigh >>> 0) + Math.imul(mixed, PRIME32_1);
+    acc[lane + 1] = highHalf(low, PRIME32_1, productLow) + Math.imul(mixed, PRIME32_1);
   }
 }

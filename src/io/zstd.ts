@@ -7,6 +7,9 @@
  *
  * The package allocates what the frame says it holds, so that is read and checked here first.
  */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { CorruptError, UnsupportedError } from '../errors.js';
 
 const PACKAGE = '@bokuweb/zstd-wasm@0.0.27';
@@ -16,16 +19,34 @@ type Zstd = typeof import('@bokuweb/zstd-wasm');
 let zstd: Zstd | undefined;
 let context: number | undefined;
 
-/** Loads and initialises the package; a missing one is an error only when a zstd block comes. */
-export async function prepareZstd(): Promise<void> {
-  if (zstd !== undefined) return;
+/**
+ * Loads the package when the first zstd block comes. Synchronously: blocks are decoded inside synchronous callbacks, and the
+ * package's own init() waits for a promise, so its module is instantiated here through the hook that its loader has.
+ */
+function loadZstd(): Zstd {
+  if (zstd !== undefined) return zstd;
   try {
-    const loaded = await import('@bokuweb/zstd-wasm');
-    await loaded.init();
-    zstd = loaded;
-  } catch {
-    zstd = undefined;
+    const require = createRequire(import.meta.url);
+    const directory = dirname(require.resolve('@bokuweb/zstd-wasm'));
+    const { Module } = require(join(directory, 'module.js')) as { Module: WasmModule };
+    const wasm = new WebAssembly.Module(readFileSync(join(directory, 'zstd.wasm')));
+    Module.instantiateWasm = (imports, receive) => {
+      const instance = new WebAssembly.Instance(wasm, imports);
+      receive(instance);
+      return instance.exports;
+    };
+    Module.init(new Uint8Array(0));
+    zstd = require('@bokuweb/zstd-wasm') as Zstd;
+  } catch (cause) {
+    throw new UnsupportedError('zstd needs a package that is not installed', { hint: `npm install ${PACKAGE}`, cause });
   }
+  return zstd;
+}
+
+/** The loader of the package's WebAssembly module. */
+interface WasmModule {
+  instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => void): WebAssembly.Exports;
+  init(bytes: Uint8Array): void;
 }
 
 /**
@@ -34,7 +55,7 @@ export async function prepareZstd(): Promise<void> {
  * @throws CorruptError (without an origin), UnsupportedError when the package is not there
  */
 export function decodeZstd(block: Uint8Array, length: number, dictionary?: Uint8Array): Uint8Array {
-  if (zstd === undefined) throw new UnsupportedError('zstd needs a package that is not installed', { hint: `npm install ${PACKAGE}` });
+  const zstd = loadZstd();
   const claimed = contentSize(block);
   if (claimed !== undefined && claimed !== length)
     throw new CorruptError(`zstd block: its frame holds ${claimed} bytes, ${length} expected`);
