@@ -115,7 +115,7 @@ export class Visible {
       while (first.same);
       return;
     }
-    if (this.tied) this.passTied(first);
+    if (this.tied) this.passTied();
     let shared = Number.MAX_SAFE_INTEGER;
     do {
       if (!first.next()) {
@@ -126,30 +126,39 @@ export class Visible {
       if (first.shared < shared) shared = first.shared;
     } while (first.same);
     // the old key was below the second run's, and parted from it at a byte that the new key still has
-    if (shared > this.sharedWithSecond && !this.tied) return;
-    this.settle(0);
-    this.compareFirst();
+    if (shared > this.sharedWithSecond || runs.length < 2) return;
+    const second = runs[1];
+    const order = compareFrom(first, second, shared);
+    this.sharedWithSecond = common;
+    this.tied = order === 0;
+    if (order < 0 || (order === 0 && compareTrailers(first.bytes, first.keyEnd, second.bytes, second.keyEnd) < 0)) return;
+    // a step behind the second run it is still next to it
+    if (this.place(0) !== 1) this.compareFirst();
   }
 
-  /** The other runs that stand at the user key of the first. */
-  private passTied(first: Run): void {
+  /** Steps the other runs that stand at the user key of the first past it. */
+  private passTied(): void {
     const { runs } = this;
-    while (runs.length > 1 && compareUserKeys(first, runs[1]) === 0) {
+    while (this.tied) {
       const run = runs[1];
       let left = run.next();
       while (left && run.same) left = run.next();
       if (left) this.settle(1);
       else runs.splice(1, 1);
+      this.compareFirst();
     }
-    this.sharedWithSecond = runs.length > 1 ? sharedLength(first, runs[1]) : 0;
-    this.tied = false;
   }
 
   /** Moves runs[at], which has stepped, to its place among those behind it. */
   private settle(at: number): void {
     const { runs } = this;
+    if (at + 1 < runs.length && compareRuns(runs[at], runs[at + 1]) > 0) this.place(at);
+  }
+
+  /** Moves runs[at], which belongs behind runs[at + 1], to its place. @returns where that is */
+  private place(at: number): number {
+    const { runs } = this;
     const run = runs[at];
-    if (at + 1 >= runs.length || compareRuns(run, runs[at + 1]) < 0) return;
     let low = at + 2;
     let high = runs.length;
     while (low < high) {
@@ -159,19 +168,16 @@ export class Visible {
     }
     for (let i = at; i < low - 1; i++) runs[i] = runs[i + 1];
     runs[low - 1] = run;
+    return low - 1;
   }
 
   /** Finds out how the first run's key relates to the second's. */
   private compareFirst(): void {
     const { runs } = this;
-    if (runs.length < 2) {
-      this.tied = false;
-      return;
-    }
-    const [first, second] = runs;
-    const shared = sharedLength(first, second);
-    this.sharedWithSecond = shared;
-    this.tied = shared === first.keyEnd - first.keyStart && shared === second.keyEnd - second.keyStart;
+    this.tied = false;
+    if (runs.length < 2) return;
+    this.tied = compareFrom(runs[0], runs[1], 0) === 0;
+    this.sharedWithSecond = common;
   }
 
   /** Joins the operands of the user key of runs[0] with their base, and passes the key. */
@@ -229,22 +235,25 @@ export class Visible {
   }
 }
 
-function compareUserKeys(a: Run, b: Run): number {
-  return compareBytes(a.bytes, a.keyStart, a.keyEnd, b.bytes, b.keyStart, b.keyEnd);
-}
-
 function compareRuns(a: Run, b: Run): number {
   const order = compareBytes(a.bytes, a.keyStart, a.keyEnd, b.bytes, b.keyStart, b.keyEnd);
   return order !== 0 ? order : compareTrailers(a.bytes, a.keyEnd, b.bytes, b.keyEnd);
 }
 
-function sharedLength(a: Run, b: Run): number {
-  const length = Math.min(a.keyEnd - a.keyStart, b.keyEnd - b.keyStart);
+/** bytes that the user keys compared last share */
+let common = 0;
+
+/** Compares user keys of which `from` bytes are known to be the same, and says in `common` how many are. */
+function compareFrom(a: Run, b: Run, from: number): number {
   const { bytes: x, keyStart: p } = a;
   const { bytes: y, keyStart: q } = b;
-  let i = 0;
+  const aLength = a.keyEnd - p;
+  const bLength = b.keyEnd - q;
+  const length = Math.min(aLength, bLength);
+  let i = from;
   while (i < length && x[p + i] === y[q + i]) i++;
-  return i;
+  common = i;
+  return i < length ? x[p + i] - y[q + i] : aLength - bLength;
 }
 
 const standsAt = (run: Run, key: Uint8Array): boolean =>
