@@ -156,6 +156,7 @@ class TypeReader {
       case 'DistinctType':
         return { kind: 'DISTINCT', name: userTypeName(o), source: type('sourceType') };
       case 'RawType':
+      case 'AnyType': // its name in 1.9
         return {
           kind: 'RAW',
           className: javaClassNameOf(javaField(o, 'clazz')) ?? 'java.lang.Object',
@@ -168,6 +169,7 @@ class TypeReader {
       case 'BitmapType':
         return { kind: 'BITMAP' };
       case 'TypeInformationRawType':
+      case 'TypeInformationAnyType':
         return { kind: 'RAW', className: simpleClassName(className), serializer: undefined };
       case 'LegacyTypeInformationType': {
         // the old planner's DECIMAL has the precision that the new one gives to BigDecimal

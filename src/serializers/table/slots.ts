@@ -102,20 +102,25 @@ const DAY_TIME_SLOT = pushed(INTERVAL, 8, (r, at) => new Interval(0, 0, r.view.g
 
 /** Text; bytes that are no UTF-8 (a cast can make them) become U+FFFD. */
 export function textOfBytes(bytes: Uint8Array, from: number, to: number): string {
+  if (Buffer.isBuffer(bytes)) return bytes.toString('utf8', from, to);
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('utf8');
 }
 /** Appends text that is UTF-8 already, without making a string of it. */
 export function appendText(bytes: Uint8Array, from: number, to: number, out: BytesColumn): void {
-  let i = from;
-  if (to - from < 32) while (i < to && bytes[i] < 0x80) i++;
-  if (i < to) {
-    const part = bytes.subarray(from, to);
-    if (!isAscii(part) && !isUtf8(part)) {
-      out.pushString(textOfBytes(bytes, from, to));
+  const n = to - from;
+  if (n < 32) {
+    const at = out.reserve(n);
+    const { heap } = out;
+    let seen = 0;
+    for (let i = 0; i < n; i++) seen |= heap[at + i] = bytes[from + i];
+    if (seen < 0x80) {
+      out.finish(at + n);
       return;
     }
   }
-  out.pushBytes(bytes, from, to);
+  const part = bytes.subarray(from, to);
+  if (isAscii(part) || isUtf8(part)) out.pushBytes(bytes, from, to);
+  else out.pushString(textOfBytes(bytes, from, to));
 }
 
 const TEXT_SLOT: Slot = {
