@@ -22,7 +22,7 @@ import {
   simpleClassName,
 } from './tree.js';
 
-const MAX_DEPTH = 400;
+const MAX_DEPTH = 600;
 /** Shared objects are written wherever they occur, so a small tree can make an endless text. */
 const MAX_NODES = 2_000_000;
 const MAX_CHARS = 64 * 1024 * 1024;

@@ -180,6 +180,8 @@ describe('broken and hostile Java streams', () => {
     expect(failure(deep)).toBeInstanceOf(UnsupportedError);
     expect(failure(hex(`aced0005 73 ${'72 000141 0000000000000000 02 0000 78'.repeat(5000)} 70`))).toBeInstanceOf(UnsupportedError);
     expect(() => json('shared-60')).toThrow(UnsupportedError);
+    const nested = readJavaObject(hex(`aced0005 ${array} 00000001 ${'75 71 007e0000 00000001'.repeat(700)} 70`));
+    expect(() => javaToJson(nested)).toThrow('Java object nested deeper than 600');
   });
 
   it('gives a value or a typed error for random and flipped bytes', () => {
