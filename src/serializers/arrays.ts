@@ -62,18 +62,38 @@ function primitiveArray(element: Codec): Codec {
   });
 }
 
+const STRING_ARRAY_CODEC = listCodec(STRING_CODEC);
+
+/** by the element: a descriptor's letter, or the class */
+export const ARRAY_CODECS: ReadonlyMap<string, Codec> = new Map([
+  ['Z', primitiveArray(BOOLEAN_CODEC)],
+  ['B', BYTES_CODEC],
+  ['C', primitiveArray(CHAR_CODEC)],
+  ['S', primitiveArray(SHORT_CODEC)],
+  ['I', primitiveArray(INT_CODEC)],
+  ['J', primitiveArray(LONG_CODEC)],
+  ['F', primitiveArray(FLOAT_CODEC)],
+  ['D', primitiveArray(DOUBLE_CODEC)],
+  ['java.lang.String', STRING_ARRAY_CODEC],
+]);
+
 const ARRAY = 'org.apache.flink.api.common.typeutils.base.array.';
-const array = (name: string, text: string, codec: Codec) =>
-  simpleDefinition([`${ARRAY}${name}ArraySerializer$${name}ArraySerializerSnapshot`], `${name}ArraySerializer`, text, () => codec);
+const array = (name: string, text: string, element: string) =>
+  simpleDefinition(
+    [`${ARRAY}${name}ArraySerializer$${name}ArraySerializerSnapshot`],
+    `${name}ArraySerializer`,
+    text,
+    () => ARRAY_CODECS.get(element) as Codec,
+  );
 
 export const SERIALIZERS = [
-  array('BooleanPrimitive', 'boolean[]', primitiveArray(BOOLEAN_CODEC)),
-  array('BytePrimitive', 'byte[]', BYTES_CODEC),
-  array('CharPrimitive', 'char[]', primitiveArray(CHAR_CODEC)),
-  array('ShortPrimitive', 'short[]', primitiveArray(SHORT_CODEC)),
-  array('IntPrimitive', 'int[]', primitiveArray(INT_CODEC)),
-  array('LongPrimitive', 'long[]', primitiveArray(LONG_CODEC)),
-  array('FloatPrimitive', 'float[]', primitiveArray(FLOAT_CODEC)),
-  array('DoublePrimitive', 'double[]', primitiveArray(DOUBLE_CODEC)),
-  array('String', 'String[]', listCodec(STRING_CODEC)),
+  array('BooleanPrimitive', 'boolean[]', 'Z'),
+  array('BytePrimitive', 'byte[]', 'B'),
+  array('CharPrimitive', 'char[]', 'C'),
+  array('ShortPrimitive', 'short[]', 'S'),
+  array('IntPrimitive', 'int[]', 'I'),
+  array('LongPrimitive', 'long[]', 'J'),
+  array('FloatPrimitive', 'float[]', 'F'),
+  array('DoublePrimitive', 'double[]', 'D'),
+  array('String', 'String[]', 'java.lang.String'),
 ];

@@ -18,8 +18,9 @@ export interface Codec {
   /** TypeSerializer.getLength(): bytes of every value, or -1. Decides the length suffixes of composite keys. */
   readonly length: number;
   /**
-   * Set when (some) values cannot be decoded: the reason, in words for `state_meta.reason`. Such a codec's type is JSON and
-   * its read() gives `{"$serializer","$hex"}` (or a partial form) of everything up to the cursor's `end`.
+   * Set when (some) values cannot be decoded: the reason, in words for `state_meta.reason`. Where that is the whole value, or a
+   * part before the last one, the type is JSON and read() gives `{"$serializer","$hex"}` (or a partial form) of everything up
+   * to the cursor's `end`; where it is the last part, only that field is JSON.
    */
   readonly opaque?: string;
   /**
@@ -27,6 +28,7 @@ export interface Codec {
    * composite, what follows such a value is not decodable.
    */
   readonly unbounded?: boolean;
+  /** A value of `type`; a JsonText that ends in `"$hex"` when this value could be decoded in part only, up to the cursor's end. */
   read(c: Cursor): Value;
   skip(c: Cursor): void;
   /** Decodes one value straight into a column of `type`. */

@@ -14,7 +14,7 @@ import { readJavaObject } from '../java/stream.js';
 import { classDescName } from '../java/tree.js';
 import type { Codec } from './codec.js';
 import { listCodec, mapCodec } from './sequence.js';
-import { defineSerializer, named, readComposite, type SerializerDefinition, type SnapshotBody, simpleName } from './snapshot.js';
+import { defineSerializer, named, readComposite, type SerializerDefinition, type SnapshotBody } from './snapshot.js';
 
 const BASE = 'org.apache.flink.api.common.typeutils.base.';
 
@@ -73,7 +73,7 @@ export const SERIALIZERS = [
       } else if (legacy) componentClass = c.utf('component class');
       return {
         serializer: 'GenericArraySerializer',
-        text: `Array(${simpleName(componentClass)}: ${element.text})`,
+        text: `Array(${element.text})`,
         children: named(['element'], nested),
         details: { componentClass },
         codec: context => listCodec(element.codec(context), { flag: 'isPresent' }),

@@ -22,6 +22,8 @@ const NULL_LONG = -0x8000000000000000n;
 const DAY_MS = 86400000n;
 /** Instant.MAX is in the year 1,000,000,000 */
 const MAX_SECOND = 31556889864403199n;
+/** Instant.MIN in the year −1,000,000,000 */
+const MIN_SECOND = -31557014167219200n;
 
 function readMillis(c: Cursor): bigint | null {
   const ms = c.i64();
@@ -53,7 +55,7 @@ function readInstant(c: Cursor): Timestamp | null {
   const nanos = c.i32();
   if (seconds === NULL_LONG && nanos === -0x80000000) return null;
   if (nanos < 0 || nanos > 999_999_999) c.fail(`nanoseconds ${nanos}`, at);
-  if (seconds > MAX_SECOND || seconds < -MAX_SECOND - 1n) c.fail(`second ${seconds} of an Instant`, at - 8);
+  if (seconds > MAX_SECOND || seconds < MIN_SECOND) c.fail(`second ${seconds} of an Instant`, at - 8);
   return new Timestamp(seconds, nanos);
 }
 
@@ -95,7 +97,8 @@ function readLocalDateTime(c: Cursor): Timestamp | null {
   return new Timestamp(BigInt(day) * 86400n + BigInt(seconds), time - seconds * 1e9);
 }
 
-const CODECS: Readonly<Record<string, readonly [text: string, Codec]>> = {
+/** by the serializer's name */
+const CODECS = {
   Date: ['Date', codecOf({ type: TIMESTAMPTZ, length: 8, read: c => ofMillis(readMillis(c)) })],
   SqlDate: ['java.sql.Date', codecOf({ type: DATE, length: 8, read: c => mapped(readMillis(c), dayOfMillis) })],
   SqlTime: ['java.sql.Time', codecOf({ type: TIME, length: 8, read: c => mapped(readMillis(c), nanosOfDay) })],
@@ -104,7 +107,16 @@ const CODECS: Readonly<Record<string, readonly [text: string, Codec]>> = {
   LocalDate: ['LocalDate', codecOf({ type: DATE, length: 6, read: readLocalDate })],
   LocalTime: ['LocalTime', codecOf({ type: TIME_NS, length: 7, read: readLocalTime })],
   LocalDateTime: ['LocalDateTime', codecOf({ type: TIMESTAMP_NS, length: 13, read: readLocalDateTime })],
-};
+} satisfies Readonly<Record<string, readonly [text: string, Codec]>>;
+
+/** The codec that Flink gives a field of this class by itself; the local ones it leaves to Kryo. */
+export const TIME_CODECS: ReadonlyMap<string, Codec> = new Map([
+  ['java.util.Date', CODECS.Date[1]],
+  ['java.sql.Date', CODECS.SqlDate[1]],
+  ['java.sql.Time', CODECS.SqlTime[1]],
+  ['java.sql.Timestamp', CODECS.SqlTimestamp[1]],
+  ['java.time.Instant', CODECS.Instant[1]],
+]);
 
 function ofMillis(ms: bigint | null): Timestamp | null {
   return ms === null ? null : Timestamp.ofMillis(ms);

@@ -90,7 +90,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     pairs: 9,
   },
   'string-array-serializer': { text: 'String[]', type: 'VARCHAR[]', json: '["0","1","2","3","4","5","6","7","8","9"]', pairs: 9 },
-  'generic-array-serializer': { text: 'Array(String: String)', type: 'VARCHAR[]', json: '["Apache","Flink"]', pairs: 9 },
+  'generic-array-serializer': { text: 'Array(String)', type: 'VARCHAR[]', json: '["Apache","Flink"]', pairs: 9 },
   'list-serializer': { text: 'List(String)', type: 'VARCHAR[]', json: '["Apache","Flink"]', pairs: 9 },
   'arraylist-serializer': { text: 'List(String)', type: 'VARCHAR[]', json: '["Apache","Flink"]', pairs: 9 },
   'set-serializer': { text: 'Set(String)', type: 'VARCHAR[]', json: '["Apache","Flink"]', pairs: 3 },
