@@ -7,7 +7,7 @@
  *   timers       column families `_timer_state/…` with keys only; map entries a key each
  *
  * After a rescale a database may hold key groups that are not its own any more: only those of the handle's range count.
- * ForSt's files have the same formats; its asynchronous states are those with `v2`.
+ * ForSt's files have the same formats (forst.ts).
  *
  * Flink: RocksDBKeyedStateBackend, RocksDBIncrementalRestoreOperation, ForStKeyedStateBackend (1.8–2.3).
  */
@@ -17,6 +17,7 @@ import { ColumnFamily } from '../sst/column-family.js';
 import type { Visible } from '../sst/visible.js';
 import { CompositeKeys, keyGroupBytes } from './composite-key.js';
 import type { EntryCursor, EntryFilter, KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from './entry.js';
+import { instanceBackend } from './forst.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { KeyFilter } from './key-filter.js';
 import { type FamilyFiles, liveTables } from './rocksdb-files.js';
@@ -27,10 +28,14 @@ export function openRocksdbState(handle: IncrementalHandle, context: StateContex
   const header = readMeta(handle, context);
   const keys = new CompositeKeys(header, context);
   let database: Database | undefined;
+  let backend: 'rocksdb' | 'forst' | undefined;
   return {
     header,
     layout: 'composite',
-    backend: header.states.some(state => state.v2) ? 'forst' : 'rocksdb',
+    get backend() {
+      backend ??= instanceBackend(handle, header, context);
+      return backend;
+    },
     entries(filter) {
       database ??= new Database(handle, header, context);
       return new RocksdbCursor(database, handle, header, keys, filter, context);
