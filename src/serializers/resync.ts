@@ -121,6 +121,8 @@ function snapshotAt(bytes: Uint8Array, p: number, end: number): boolean {
 function textAt(bytes: Uint8Array, p: number, end: number): string | undefined {
   const length = u16(bytes, p, end);
   if (length === undefined || p + 2 + length > end) return undefined;
+  // a writer of modified UTF-8 never puts a zero byte: one there is part of a length in front of the real text
+  for (let i = p + 2; i < p + 2 + length; i++) if (bytes[i] === 0) return undefined;
   try {
     return decodeModifiedUtf8(bytes, p + 2, p + 2 + length, () => {
       throw MALFORMED;
