@@ -69,12 +69,17 @@ export class SnappyFrames implements ByteStream {
   /**
    * @param byStream stop before a stream header that follows data, until `nextStream()` is called
    * @param resumed the range may begin behind the stream header
+   * @param endsAt asked before each frame whether something else stands at `position`, where the frames end
    */
   constructor(
     source: ByteSource,
     start: number,
     end: number,
-    private readonly options: { readonly byStream?: boolean; readonly resumed?: boolean } = {},
+    private readonly options: {
+      readonly byStream?: boolean;
+      readonly resumed?: boolean;
+      readonly endsAt?: (window: Window) => boolean;
+    } = {},
   ) {
     this.name = source.name;
     this.input = new Window(1 << 18);
@@ -126,6 +131,10 @@ export class SnappyFrames implements ByteStream {
     while (!this.atHeader && this.compressedLeft > 0) {
       const at = this.offset;
       const { input } = this;
+      if (this.options.endsAt?.(input) === true) {
+        this.compressedLeft = 0;
+        return false;
+      }
       if (!input.has(4)) this.fail('snappy frame is cut off', at);
       const { bytes, position: p } = input;
       const type = bytes[p];

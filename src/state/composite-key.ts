@@ -21,6 +21,9 @@ export function keyGroupBytes(maxParallelism: number): 1 | 2 {
   return maxParallelism > 128 ? 2 : 1;
 }
 
+/** Keys longer than this whose end is not known are not searched for it. */
+const MAX_SEARCH = 1 << 14;
+
 /** Splits the composite keys of one state. The fields are overwritten by split(). */
 export class CompositeKey {
   keyStart = 0;
@@ -36,6 +39,8 @@ export class CompositeKey {
   private readonly lengths: boolean;
   private readonly keySize: number;
   private readonly namespaceSize: number;
+  /** the namespace is one byte that has to be 0 */
+  private readonly isVoid: boolean;
   private readonly cursor: Cursor;
 
   constructor(
@@ -48,6 +53,7 @@ export class CompositeKey {
     this.lengths = !this.isTimer && codecs.key.length < 0 && codecs.namespace.length < 0;
     this.keySize = wireSize(codecs.key);
     this.namespaceSize = wireSize(codecs.namespace);
+    this.isVoid = this.namespaceSize === 1 && codecs.namespace.length === 0;
     this.cursor = new Cursor(new Uint8Array(0), 0, 0, origin);
   }
 
@@ -57,17 +63,20 @@ export class CompositeKey {
    * @throws CorruptError unless the parts end exactly at `end`
    */
   split(bytes: Uint8Array, start: number, end: number, base = 0): void {
-    const { keySize, namespaceSize } = this;
-    if (keySize > 0 && namespaceSize > 0 && !this.isMap && !this.isTimer) {
-      const namespaceStart = start + keySize;
-      if (namespaceStart + namespaceSize === end) {
-        this.keyStart = start;
+    const { namespaceSize } = this;
+    // a namespace of fixed length at the end leaves the key in front of it: whoever decodes the key sees whether it ends there
+    if (namespaceSize > 0 && !this.isMap) {
+      const keyStart = this.isTimer ? start + 8 : start;
+      const namespaceStart = end - namespaceSize;
+      if (this.keySize > 0 ? namespaceStart === keyStart + this.keySize : namespaceStart >= keyStart) {
+        this.keyStart = keyStart;
         this.keyEnd = namespaceStart;
         this.namespaceStart = namespaceStart;
         this.namespaceEnd = end;
-        this.userKeyStart = end;
+        this.userKeyStart = this.isTimer ? start : end;
         this.userKeyEnd = end;
         this.unsplit = undefined;
+        if (this.isVoid && bytes[namespaceStart] !== 0) this.splitSlowly(bytes, start, end, base);
         return;
       }
     }
@@ -93,8 +102,10 @@ export class CompositeKey {
     c.position = keyEnd;
     if (this.lengths) takeLength(c, keyEnd - this.keyStart, 'key');
     this.namespaceStart = c.position;
-    if (this.namespaceSize > 0) c.take(this.namespaceSize, 'namespace');
-    else {
+    if (this.namespaceSize > 0) {
+      const at = c.take(this.namespaceSize, 'namespace');
+      if (this.isVoid && c.bytes[at] !== 0) c.fail(`the void namespace is ${c.bytes[at]}, expected 0`, at);
+    } else {
       this.codecs.namespace.skip(c);
       if (c.position === c.end && this.codecs.namespace.unbounded === true) {
         this.finishUnknown(c);
@@ -137,11 +148,10 @@ export class CompositeKey {
     const { keyStart, namespaceSize, userKeyStart } = this;
     const { end } = c;
     const last = namespaceSize < 0 ? end : end - namespaceSize;
-    const found = onlyFit(this.isMap || this.lengths || namespaceSize < 0 ? keyStart : Math.max(keyStart, last), last, at => {
-      this.finish(c, at);
-      if (namespaceSize === 1 && this.codecs.namespace.length === 0 && c.bytes[this.namespaceStart] !== 0)
-        c.fail('void namespace is not 0');
-    });
+    // with a namespace that takes everything, every length fits
+    const hopeless = this.codecs.namespace.unbounded === true;
+    const from = this.isMap || this.lengths || namespaceSize < 0 ? keyStart : Math.max(keyStart, last);
+    const found = hopeless ? -1 : onlyFit(from, last, at => this.finish(c, at));
     this.unsplit = undefined;
     this.userKeyStart = userKeyStart;
     if (found >= 0) {
@@ -162,6 +172,7 @@ export class CompositeKey {
  * fits, so if only one does, it is right.
  */
 function onlyFit(from: number, to: number, take: (at: number) => void): number {
+  if (to - from > MAX_SEARCH) return -1;
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   let found = -1;

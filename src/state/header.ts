@@ -18,7 +18,7 @@ import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
 import { unknownBody } from '../serializers/probe.js';
-import { readSnapshotWithProxy } from '../serializers/registry.js';
+import { readSnapshotWithProxy, readVersionedSnapshot } from '../serializers/registry.js';
 import { findNextAnchor, findNextState } from '../serializers/resync.js';
 import { UnknownSnapshotError } from '../serializers/snapshot.js';
 import type { KeyedHeader, KeyedStateType, OperatorHeader, RegisteredKind, RegisteredState } from './entry.js';
@@ -171,7 +171,7 @@ function readState(c: Cursor, id: number, place: Place): RegisteredState {
       bodyAt => findEnd(c, bodyAt, next),
       () => follows(c, next),
     );
-    serializers.set(key, snapshot);
+    serializers.set(key, kind === 'timer' && !found && place.tail !== true ? timerOf(c, keyAt, snapshot) : snapshot);
     if (isGuess(snapshot)) unreadable.push(snapshot.unknown ?? `a part of ${snapshot.text} is not known`);
     if (!found) break;
   }
@@ -196,6 +196,31 @@ function readState(c: Cursor, id: number, place: Place): RegisteredState {
     ...field('userKey', 'USER_KEY_SERIALIZER'),
     ...(unreadable.length === 0 ? {} : { unreadable: unreadable.join('; ') }),
   };
+}
+
+/** Namespaces that end where their class and version do, so that they can be told from behind. */
+const NAMESPACES = [
+  'org.apache.flink.runtime.state.VoidNamespaceSerializer$VoidNamespaceSerializerSnapshot',
+  'org.apache.flink.streaming.api.windowing.windows.TimeWindow$Serializer$TimeWindowSerializerSnapshot',
+  'org.apache.flink.streaming.api.windowing.windows.GlobalWindow$Serializer$GlobalWindowSerializerSnapshot',
+];
+
+/** A TimerSerializer whose key serializer is not known: the namespace's snapshot is the last thing before the cursor. */
+function timerOf(c: Cursor, from: number, key: SerializerSnapshot): SerializerSnapshot {
+  for (const name of NAMESPACES) {
+    const at = c.position - name.length - 6;
+    if (at < from) continue;
+    const behind = new Cursor(c.bytes, at, c.position, c.origin, c.base);
+    if (behind.u16() !== name.length || Buffer.from(behind.slice(name.length)).toString('latin1') !== name) continue;
+    behind.position = at;
+    const namespace = readVersionedSnapshot(behind);
+    const children = [
+      { name: 'key', snapshot: key },
+      { name: 'namespace', snapshot: namespace },
+    ];
+    return { ...key, serializer: 'TimerSerializer', text: `Timer(${key.text}, ${namespace.text})`, children };
+  }
+  return key;
 }
 
 /** What stands behind a serializer of a state. */

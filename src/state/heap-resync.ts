@@ -10,6 +10,8 @@ import type { HeapEntry } from './heap-entry.js';
 
 /** Key groups with more bytes than this are not searched. */
 const MAX_SEARCH = 1 << 26;
+/** Nor is it gone on with when this many entries were tried. */
+const MAX_ENTRIES = 1 << 22;
 
 /**
  * @param c the key group's bytes: `c.bytes[from, end)` are searched, `end` is where the key group ends
@@ -20,11 +22,13 @@ export function findStates(c: Cursor, from: number, end: number, missing: readon
   if (end - from > MAX_SEARCH) return -1;
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
+  const work: Work = { entries: 0 };
   let found = -1;
   try {
     for (let p = from; p + 6 * missing.length <= end; p++) {
+      if (work.entries > MAX_ENTRIES) return -1;
       if (!missing.includes((c.bytes[p] << 8) | c.bytes[p + 1])) continue;
-      if (!fits(c.reset(c.bytes, p, end, c.base), missing, entryOf)) continue;
+      if (!fits(c.reset(c.bytes, p, end, c.base), missing, entryOf, work)) continue;
       if (found >= 0) return -1;
       found = p;
     }
@@ -34,14 +38,21 @@ export function findStates(c: Cursor, from: number, end: number, missing: readon
   return found;
 }
 
-function fits(c: Cursor, missing: readonly number[], entryOf: (id: number) => HeapEntry): boolean {
+interface Work {
+  entries: number;
+}
+
+function fits(c: Cursor, missing: readonly number[], entryOf: (id: number) => HeapEntry, work: Work): boolean {
   try {
     const left = new Set(missing);
     while (left.size > 0) {
       const id = c.u16();
       if (!left.delete(id)) return false;
       const entry = entryOf(id);
-      for (let n = c.count('number of entries'); n > 0; n--) entry.read(c);
+      for (let n = c.count('number of entries'); n > 0; n--) {
+        if (++work.entries > MAX_ENTRIES) return false;
+        entry.read(c);
+      }
     }
     return c.position === c.end;
   } catch (error) {

@@ -14,7 +14,7 @@
 import type { KeyGroupsHandle } from '../checkpoint/handles.js';
 import { CorruptError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
-import { SnappyFrames } from '../io/snappy.js';
+import { SnappyFrames, STREAM_HEADER } from '../io/snappy.js';
 import type { ByteSource } from '../io/source.js';
 import { Window } from '../io/window.js';
 import type { EntryCursor, EntryFilter, KeyedHeader, KeyedStateReader, StateContext } from './entry.js';
@@ -129,7 +129,11 @@ class HeapCursor implements EntryCursor {
     this.seen.fill(0);
     if (this.header.compressed) {
       this.groupEnd = Number.POSITIVE_INFINITY;
-      this.frames = new SnappyFrames(source, place.start + 4, place.end, { byStream: true });
+      const endsAt = place.last ? (window: Window) => this.nextGroupAt(window) : undefined;
+      this.frames = new SnappyFrames(source, place.start + 4, place.end, {
+        byStream: true,
+        ...(endsAt === undefined ? {} : { endsAt }),
+      });
     }
     return true;
   }
@@ -165,11 +169,8 @@ class HeapCursor implements EntryCursor {
     this.inGroup = false;
     if (frames !== undefined) {
       if (this.header.states.length > 0 && !window.atEnd()) window.fail(`bytes left over after key group ${keyGroup}`);
-      if (frames.done) return;
-      if (!place.last || this.header.states.length === 0) window.fail(`bytes left over after key group ${keyGroup}`);
-      const behind = frames.offset - this.source.base;
-      if (frames.nextStream() && behind > place.start) return;
-      window.fail(`bytes left over after key group ${keyGroup}`);
+      if (!frames.done) window.fail(`bytes left over after key group ${keyGroup}`);
+      return;
     }
     const left = this.groupEnd - window.base - window.position;
     if (left === 0) return;
@@ -180,6 +181,18 @@ class HeapCursor implements EntryCursor {
     }
     if (left < 0) window.fail(`key group ${keyGroup} is ${-left} bytes longer than its place`);
     window.fail(`${left} bytes left over after key group ${keyGroup}`);
+  }
+
+  /** Behind the last key group of the handle: whether another one begins there, i32 key group and a stream header. */
+  private nextGroupAt(window: Window): boolean {
+    if (!window.has(4 + STREAM_HEADER.length)) return false;
+    const { bytes, position: p } = window;
+    const keyGroup = (bytes[p] << 24) | (bytes[p + 1] << 16) | (bytes[p + 2] << 8) | bytes[p + 3];
+    return (
+      keyGroup > this.keyGroup &&
+      keyGroup < this.context.maxParallelism &&
+      STREAM_HEADER.equals(bytes.subarray(p + 4, p + 4 + STREAM_HEADER.length))
+    );
   }
 
   private entryOf(id: number): HeapEntry {

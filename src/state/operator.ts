@@ -35,7 +35,8 @@ export function openOperatorState(handle: OperatorHandle, context: StateContext)
     return { header: { version: 6, compressed: false, states: [], size: 0 }, elements: () => [], close: () => undefined };
   const source = context.open(handle.stream);
   try {
-    const first = Math.min(source.size, ...handle.states.map(s => s.offsets[0] ?? source.size));
+    const begins = handle.states.flatMap(s => s.offsets.slice(0, 1));
+    const first = begins.length === 0 ? source.size : Math.min(...begins);
     const limit = beforeStreamHeaders(source, checkOffset(first, source, context));
     const header = readOperatorHeader(source, limit, context.where);
     if (header.size !== limit)
