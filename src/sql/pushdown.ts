@@ -37,11 +37,6 @@ export interface ColumnFilter {
   readonly column: RelationColumn;
   readonly filter: Filter;
 }
-export interface Pushed {
-  readonly filters: readonly ColumnFilter[];
-  /** the filters together say all that the conjunct says */
-  readonly exact: boolean;
-}
 
 /** What a name in a condition resolves to, when it is a column. */
 export type ColumnFinder = (expr: Expr) => RelationColumn | undefined;
@@ -49,14 +44,16 @@ export type ColumnFinder = (expr: Expr) => RelationColumn | undefined;
 export type LiteralFinder = (expr: Expr) => Literal | undefined;
 
 /** The filters that a conjunct gives. */
-export async function filtersOf(conjunct: Expr, find: ColumnFinder, literalIn: LiteralFinder, typing: Typing): Promise<Pushed> {
-  const make = new FilterMaker(find, literalIn, typing);
-  const filters = await make.conjunct(conjunct);
-  return { filters, exact: filters.length > 0 && make.exact };
+export async function filtersOf(
+  conjunct: Expr,
+  find: ColumnFinder,
+  literalIn: LiteralFinder,
+  typing: Typing,
+): Promise<readonly ColumnFilter[]> {
+  return new FilterMaker(find, literalIn, typing).conjunct(conjunct);
 }
 
 class FilterMaker {
-  exact = true;
   constructor(
     private readonly find: ColumnFinder,
     private readonly literalIn: LiteralFinder,
@@ -70,7 +67,6 @@ class FilterMaker {
       case 'BETWEEN': {
         const low = await this.ordered(expr.input, 'COMPARE_GREATERTHANOREQUALTO', expr.lower);
         const high = await this.ordered(expr.input, 'COMPARE_LESSTHANOREQUALTO', expr.upper);
-        if (low.length === 0 || high.length === 0) this.exact = false;
         return [...low, ...high];
       }
       case 'OPERATOR':
@@ -179,7 +175,6 @@ class FilterMaker {
     const wildcard = pattern.value.search(/[%_]/);
     if (wildcard < 0) return [{ column, filter: { column: column.name, op: '=', value: { kind: 'string', value: pattern.value } } }];
     if (wildcard === 0) return [];
-    if (!/^%+$/.test(pattern.value.slice(wildcard))) this.exact = false;
     return [{ column, filter: { column: column.name, op: 'prefix', value: pattern.value.slice(0, wildcard) } }];
   }
 

@@ -23,6 +23,7 @@ import {
   type JoinTable,
   type Modifier,
   nullConstant,
+  operator,
   type QueryNode,
   type SelectNode,
   type SetOperationNode,
@@ -54,7 +55,7 @@ import {
   type SelectAlias,
 } from './relations.js';
 import { type Analysis, jsonText, Rewriter, type Rewritten } from './rewrite.js';
-import { ScanUse } from './scan-use.js';
+import { finishScans, ScanUse } from './scan-use.js';
 import { nearest } from './suggest.js';
 import { splitStatements } from './text.js';
 import { astOfType, type Binder, type Literal, literalOf, Typing } from './typing.js';
@@ -108,7 +109,7 @@ export async function resolveStatement(
 ): Promise<{ readonly scans: readonly ScanUse[]; readonly usedParameters: ReadonlySet<string> }> {
   const resolver = new Resolver(options);
   await resolver.query(node, undefined, { items: new Map() });
-  for (const scan of resolver.scans) scan.finish();
+  finishScans(node, new Map(resolver.scans.map(s => [s.id, s])), options.scanFunction);
   return { scans: resolver.scans, usedParameters: resolver.usedParameters };
 }
 
@@ -118,6 +119,7 @@ class Resolver implements Analysis {
   readonly places: Places;
   readonly parameters: ReadonlyMap<string, string>;
   readonly usedParameters = new Set<string>();
+  readonly lambdaTypes = new Map<string, SqlType | undefined>();
   private readonly aliases = new Set<string>();
   /** physical alias → physical column → type */
   private readonly physical = new Map<string, Map<string, () => Promise<SqlType | undefined>>>();
@@ -264,9 +266,13 @@ class Resolver implements Analysis {
 
   private async select(node: SelectNode, outer: Scope | undefined, env: CteEnv): Promise<Output> {
     const where = conjunctsOf(node.where_clause);
+    // COLUMNS(…) sees every column there is: the text of mixed ones must not be among them
+    const hidden = this.textFromJson;
+    this.textFromJson = node.select_list.some(e => !isPlainStar(e) && someExpr(e, x => x.class === 'STAR'));
     const placed = await this.from(node.from_table, outer, env, node.sample === null ? where : []);
     const from = node.sample === null ? placed.from : withoutLineage(placed.from);
     node.from_table = placed.node;
+    this.textFromJson = hidden;
 
     const aliases = new Map<string, SelectAlias>();
     for (const e of node.select_list) {
@@ -282,17 +288,15 @@ class Resolver implements Analysis {
   }
 
   private readonly currentEnv: CteEnv[] = [];
+  private textFromJson = false;
 
   private async selectIn(node: SelectNode, scope: Scope, where: readonly Expr[]): Promise<Output> {
     const { from, outer } = scope;
     const rewriter = new Rewriter(this, scope);
     // filters are read off what the user wrote, before it is rewritten
     const find = this.finder(scope);
-    let everything = true;
     for (const conjunct of where) {
-      const pushed = await filtersOf(conjunct, find, this.literal, this.typing);
-      for (const filter of pushed.filters) applyFilter(filter);
-      if (!pushed.exact) everything = false;
+      for (const filter of await filtersOf(conjunct, find, this.literal, this.typing)) applyFilter(filter);
     }
 
     const opaque = node.select_list.some(e => !isPlainStar(e) && someExpr(e, x => x.class === 'STAR'));
@@ -331,8 +335,8 @@ class Resolver implements Analysis {
         lineage: passes && kept && column !== undefined ? column.lineage : [],
       };
     });
-    if (!aggregated && !windows && !unnests && node.qualify === null && node.sample === null) {
-      this.offerLimit(node, from, everything, outer);
+    if (!aggregated && !windows && !unnests && node.qualify === null && node.sample === null && where.length === 0) {
+      this.offerLimit(node, from, outer);
     }
     return {
       columns,
@@ -596,10 +600,10 @@ class Resolver implements Analysis {
     return cut;
   }
 
-  /** LIMIT for a scan whose rows all come through. */
-  private offerLimit(node: SelectNode, from: From, everything: boolean, outer: Scope | undefined): void {
+  /** LIMIT for a scan whose rows all come through: filters are the engine's to apply, so none may stand in between. */
+  private offerLimit(node: SelectNode, from: From, outer: Scope | undefined): void {
     const [relation] = from.relations;
-    if (from.relations.length !== 1 || outer !== undefined || (!everything && node.where_clause !== null)) return;
+    if (from.relations.length !== 1 || outer !== undefined) return;
     const scan = this.scans.find(s => s.alias === relation.physical && s.node === node.from_table);
     if (scan === undefined || node.modifiers.length !== 1) return;
     const [modifier] = node.modifiers;
@@ -708,7 +712,7 @@ class Resolver implements Analysis {
     this.scans.push(scan);
     const types = new Map<string, () => Promise<SqlType | undefined>>();
     this.physical.set(physical, types);
-    const columns = bound.columns.map((c, i) => scanColumn(scan, c, node.column_name_alias[i] ?? c.name, types));
+    const columns = bound.columns.map((c, i) => scanColumn(scan, c, node.column_name_alias[i] ?? c.name, types, this.textFromJson));
     const relation: Relation = { alias, snapshot, physical, columns, complete: true, exposeAll: () => scan.exposeAll() };
     return { node: scan.node, from: single(relation) };
   }
@@ -793,13 +797,8 @@ class Resolver implements Analysis {
       const own = new Set(side.relations.flatMap(r => r.columns));
       const raw = this.finder({ ...scope, from: side });
       for (const conjunct of list) {
-        const pushed = await filtersOf(
-          conjunct,
-          e => (find(e) === undefined ? undefined : ownColumn(raw(e), own)),
-          this.literal,
-          this.typing,
-        );
-        for (const filter of pushed.filters) applyFilter(filter);
+        const column: ColumnFinder = e => (find(e) === undefined ? undefined : ownColumn(raw(e), own));
+        for (const filter of await filtersOf(conjunct, column, this.literal, this.typing)) applyFilter(filter);
       }
     }
     if (node.condition) node.condition = await rewriter.plain(node.condition);
@@ -1016,7 +1015,7 @@ class Resolver implements Analysis {
   async typeOf(expr: Expr): Promise<SqlType | undefined> {
     const stubbed = await this.withoutSubqueries(expr);
     if (stubbed === undefined) return undefined;
-    const key = treeText({ ...stubbed, alias: '', query_location: 0 });
+    const key = treeText([{ ...stubbed, alias: '', query_location: 0 }, [...this.lambdaTypes]]);
     let found = this.probes.get(key);
     if (found === undefined) {
       found = this.probe(stubbed);
@@ -1039,7 +1038,24 @@ class Resolver implements Analysis {
       columns.set(column, type);
       stubs.set(alias, columns);
     }
-    return this.typing.probe(expr, stubs);
+    return this.typing.probe(this.withoutLambdaNames(expr), stubs);
+  }
+
+  /** A copy with the parameters of the lambdas around replaced by NULLs of their types. */
+  private withoutLambdaNames(expr: Expr): Expr {
+    const replace = (e: Expr): Expr => {
+      if (e.class === 'COLUMN_REF') {
+        const [first, ...path] = e.column_names;
+        const type = this.physical.has(first) ? undefined : this.lambdaTypes.get(first.toLowerCase());
+        if (type === undefined) return e;
+        let value: Expr = cast(nullConstant(), astOfType(type));
+        for (const name of path) value = operator('STRUCT_EXTRACT', value, textConstant(name));
+        return value;
+      }
+      eachChild(e, (c, put) => put(replace(c)));
+      return e;
+    };
+    return this.lambdaTypes.size === 0 ? expr : replace(cloneTree(expr));
   }
 
   /** A copy with every subquery replaced by a NULL of its type. */
@@ -1144,15 +1160,17 @@ function scanColumn(
   column: BoundColumn,
   name: string,
   types: Map<string, () => Promise<SqlType | undefined>>,
+  textFromJson: boolean,
 ): RelationColumn {
   const type = async () => column.type;
   types.set(column.name, type);
   if (column.mixed) types.set(`${column.name}\u00b7text`, async () => VARCHAR);
+  const ref = () => physicalRef(scan.alias, scan.need(column, 'main'));
   return {
     name,
     mixed: column.mixed,
-    ref: () => physicalRef(scan.alias, scan.need(column, 'main')),
-    text: () => physicalRef(scan.alias, scan.need(column, 'text')),
+    ref,
+    text: textFromJson ? () => jsonText(ref) : () => physicalRef(scan.alias, scan.need(column, 'text')),
     type,
     lineage: [{ scan, column: column.name, nullable: false, through: [] }],
   };

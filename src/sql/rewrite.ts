@@ -8,7 +8,7 @@
  *   text   everything else: =, <>, IN, LIKE, IS NULL, GROUP BY, DISTINCT, joins, casts to scalars, other functions
  *   never  <, >, BETWEEN, ORDER BY, min, max, sum and other arithmetic: refused, with what to write instead
  */
-import { DOUBLE, JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
+import { BIGINT, DOUBLE, JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
 import {
   type BetweenExpr,
   type ColumnRef,
@@ -49,6 +49,8 @@ export interface Plain {
   readonly column?: RelationColumn;
   /** the constant that it is, where `expr` does not say it plainly */
   readonly literal?: Literal;
+  /** a list of mixed values: not to be sorted */
+  readonly collects?: Mixed;
 }
 export interface Mixed {
   readonly kind: 'mixed';
@@ -70,6 +72,8 @@ export interface Analysis {
   readonly usedParameters: Set<string>;
   /** the type of a rewritten expression */
   typeOf(expr: Expr): Promise<SqlType | undefined>;
+  /** types of the lambda parameters around, by lower-case name */
+  readonly lambdaTypes: Map<string, SqlType | undefined>;
   /** rewrites the subquery of an expression; its output columns */
   subquery(expr: SubqueryExpr, scope: Scope): Promise<readonly RelationColumn[]>;
 }
@@ -96,7 +100,15 @@ const PASS_MIXED: ReadonlySet<string> = new Set([
   'argmin',
   'min_by',
 ]);
+const LIKES: ReadonlySet<string> = new Set([
+  ...['~~', '!~~', '~~*', '!~~*', '~~~', 'like_escape', 'not_like_escape', 'ilike_escape', 'not_ilike_escape'],
+  ...['regexp_full_match', 'regexp_matches', 'starts_with', 'prefix', '^@', 'ends_with', 'suffix', 'contains'],
+]);
 const COLLECT: ReadonlySet<string> = new Set(['list', 'array_agg']);
+/** what list(x ORDER BY x) is turned into, and other ways to order a list */
+const LIST_ORDERED: ReadonlySet<string> = new Set(
+  ['sort', 'reverse_sort', 'grade_up', 'min', 'max', 'sum', 'avg', 'median'].flatMap(n => [`list_${n}`, `array_${n}`]),
+);
 /** functions that compare or calculate: refused on a mixed column */
 const ORDERED: ReadonlySet<string> = new Set([
   ...['min', 'max', 'sum', 'avg', 'mean', 'median', 'product', 'fsum', 'sumkahan', 'kahan_sum', 'favg', 'sum_no_overflow'],
@@ -206,13 +218,20 @@ export class Rewriter {
     const names = expr.column_names;
     const found = resolveName(names, this.scope, this.aliasFirst);
     switch (found.kind) {
-      case 'lambda':
-        return { kind: 'plain', expr, type: undefined };
+      case 'lambda': {
+        const type = this.analysis.lambdaTypes.get(names[0].toLowerCase());
+        return { kind: 'plain', expr, type: typeOfPath(type, names.slice(1)) };
+      }
       case 'open':
         return { kind: 'plain', expr: keep(expr, columnRef(...found.names)), type: undefined };
       case 'row': {
-        found.relation.exposeAll();
-        return { kind: 'plain', expr: keep(expr, columnRef(found.relation.physical, ...found.path)), type: undefined };
+        const { relation, path } = found;
+        if (!relation.complete || path.length > 0) {
+          relation.exposeAll();
+          return { kind: 'plain', expr: keep(expr, columnRef(relation.physical, ...path)), type: undefined };
+        }
+        const fields = relation.columns.map(c => ({ ...c.ref(), alias: c.name }));
+        return { kind: 'plain', expr: keep(expr, call('struct_pack', ...fields)), type: undefined };
       }
       case 'alias': {
         if (this.aliasDepth > 20) throw this.unknown(expr, { kind: 'unknown', name: names[0] });
@@ -460,40 +479,68 @@ export class Rewriter {
     const name = expr.function_name.toLowerCase();
     if (expr.filter) expr.filter = await this.plain(expr.filter);
     for (const order of expr.order_bys?.orders ?? []) order.expression = await this.ordered(order.expression);
-    if (LAMBDA_FUNCTIONS.has(name)) {
-      for (let i = 0; i < expr.children.length; i++) {
-        const child = expr.children[i];
-        if (child.class !== 'LAMBDA') {
-          expr.children[i] = await this.json(child);
-          continue;
-        }
-        const inner = new Set(this.scope.lambda);
-        for (const p of lambdaParameters(child.lhs)) inner.add(p);
-        const within = new Rewriter(this.analysis, { ...this.scope, lambda: inner }, this.aliasFirst, this.aliasDepth);
-        child.expr = await within.plain(child.expr);
-      }
-      return { kind: 'plain', expr, type: undefined };
-    }
+    if (LAMBDA_FUNCTIONS.has(name)) return this.lambdaFunction(expr);
     const args: Rewritten[] = [];
-    for (const child of expr.children) args.push(await this.rewrite(child));
+    for (const child of expr.children) {
+      const arg = await this.rewrite(child);
+      args.push(LIKES.has(name) ? await this.asVarchar(arg) : arg);
+    }
     return this.called(expr, name, args, () => expr);
+  }
+
+  /** LIKE reads text: numbers and the like become theirs. */
+  private async asVarchar(arg: Rewritten): Promise<Rewritten> {
+    if (arg.kind === 'mixed') return arg;
+    const literal = constantIn(arg);
+    if (literal !== undefined)
+      return literal.kind === 'null' ? arg : { kind: 'plain', expr: textOfLiteral(literal, arg.expr), type: VARCHAR };
+    const type = await this.typeOf(arg);
+    if (type === undefined || ['VARCHAR', 'BLOB', 'STRUCT', 'LIST', 'MAP'].includes(type.kind)) return arg;
+    return { kind: 'plain', expr: cast(arg.expr, 'VARCHAR'), type: VARCHAR };
+  }
+
+  /** list_transform(l, x -> …) and its kind. */
+  private async lambdaFunction(expr: FunctionExpr): Promise<Rewritten> {
+    let element: SqlType | undefined;
+    for (let i = 0; i < expr.children.length; i++) {
+      const child = expr.children[i];
+      if (child.class !== 'LAMBDA') {
+        expr.children[i] = await this.json(child);
+        if (i === 0) {
+          const type = await this.analysis.typeOf(expr.children[0]);
+          element = type?.kind === 'LIST' ? type.element : undefined;
+        }
+        continue;
+      }
+      const { lambdaTypes } = this.analysis;
+      const names = lambdaParameters(child.lhs);
+      const before = names.map(n => lambdaTypes.get(n));
+      // (element, index), or (sum so far, element) of a reduction
+      const reduces = /reduce/.test(expr.function_name.toLowerCase());
+      names.forEach((n, k) => void lambdaTypes.set(n, k === 0 || reduces ? element : BIGINT));
+      const lambda = new Set([...this.scope.lambda, ...names]);
+      child.expr = await new Rewriter(this.analysis, { ...this.scope, lambda }, this.aliasFirst, this.aliasDepth).plain(child.expr);
+      names.forEach((n, k) => void lambdaTypes.set(n, before[k]));
+    }
+    return { kind: 'plain', expr, type: undefined };
   }
 
   /** A function or window over rewritten arguments. */
   private called(expr: FunctionExpr | WindowExpr, name: string, args: readonly Rewritten[], self: () => Expr): Rewritten {
     const mixed = args.find(a => a.kind === 'mixed');
     if (mixed?.kind === 'mixed' && ORDERED.has(name)) throw this.refuse(mixed, /^\w/.test(name) ? `${name}()` : name);
-    const second = args[1];
+    const [first, second] = args;
     if (second?.kind === 'mixed' && /^(arg_?(min|max)|(min|max)_by)/.test(name)) throw this.refuse(second, `${name}()`);
+    if (first?.kind === 'plain' && first.collects !== undefined && LIST_ORDERED.has(name)) throw this.refuse(first.collects, 'ORDER BY');
     const wantsJson = WANT_JSON.has(name) || name.startsWith('json') || COLLECT.has(name) || PASS_MIXED.has(name);
-    const first = args[0];
     const passes = first?.kind === 'mixed' && PASS_MIXED.has(name);
     expr.children = args.map((a, i) =>
       a.kind === 'plain' ? a.expr : wantsJson && (i === 0 || name.startsWith('json')) ? a.json() : a.text(),
     );
     if (passes && first.kind === 'mixed') return derivedMixed(() => cloneTree(self()), `${name}(${first.name})`, first.at);
     const type = name === '->>' ? VARCHAR : ['~~', '!~~', '~~*', '!~~*'].includes(name) ? BOOLEAN_TYPE : undefined;
-    return { kind: 'plain', expr: self(), type };
+    const collects = COLLECT.has(name) && first?.kind === 'mixed' ? { collects: first } : {};
+    return { kind: 'plain', expr: self(), type, ...collects };
   }
 
   private async window(expr: WindowExpr): Promise<Rewritten> {
@@ -522,7 +569,15 @@ export class Rewriter {
     if (child === undefined) {
       if (expr.subquery_type !== 'SCALAR') return boolean(expr);
       const [column] = columns;
-      if (column?.mixed) return derivedMixed(() => cloneTree(expr), 'the subquery', expr);
+      if (column?.mixed) {
+        const text = (): Expr => {
+          const copy = cloneTree(expr);
+          const value = columnRef('c');
+          const list = selectNode([jsonText(() => cloneTree(value))], subqueryTable(copy.subquery.node, 'value', ['c']));
+          return { ...copy, subquery: statement(list) };
+        };
+        return { kind: 'mixed', json: () => cloneTree(expr), text, name: 'the subquery', at: expr };
+      }
       return { kind: 'plain', expr, type: await column?.type() };
     }
     const [column] = columns;

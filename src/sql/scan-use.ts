@@ -8,7 +8,7 @@
  */
 import type { BoundColumn, BoundTable, Filter, Projection, Restriction, ScanRequest } from '../tables/table.js';
 import { JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
-import { call, columnRef, constant, type SubqueryTable, selectNode, subqueryTable } from './ast.js';
+import { call, columnRef, constant, type Expr, type SubqueryTable, selectNode, subqueryTable, type TableRef } from './ast.js';
 import type { CteUse } from './relations.js';
 
 export const TEXT_MARK = '\u00b7text';
@@ -24,7 +24,7 @@ export class ScanUse {
   private readonly offers: { readonly filter: Filter; readonly through: readonly CteUse[] }[] = [];
   limit: number | undefined;
   private readonly needs = new Map<string, ScanColumn>();
-  /** the table in FROM; its subquery is filled in by `finish` */
+  /** the table in FROM; its SELECT list is filled in by `finishScans` */
   readonly node: SubqueryTable;
 
   constructor(
@@ -96,12 +96,26 @@ export class ScanUse {
       ...(this.limit === undefined ? {} : { limit: this.limit }),
     };
   }
+}
 
-  /** Writes the needed columns into the subquery. */
-  finish(): void {
-    const select = this.node.subquery.node;
-    if (select.type !== 'SELECT_NODE') throw new Error('scan subquery');
-    const names = this.columns.length === 0 ? [ROWS_COLUMN] : this.columns.map(c => c.physical);
-    select.select_list = names.map(n => columnRef(n));
+/**
+ * Writes the needed columns into the subqueries that stand for scans, wherever they are by now: parts of a tree may have
+ * been copied.
+ */
+export function finishScans(tree: unknown, scans: ReadonlyMap<number, ScanUse>, functionName: string): void {
+  if (Array.isArray(tree)) {
+    for (const child of tree) finishScans(child, scans, functionName);
+    return;
   }
+  if (typeof tree !== 'object' || tree === null) return;
+  const node = tree as { from_table?: TableRef; select_list?: Expr[] };
+  const from = node.from_table;
+  if (from?.type === 'TABLE_FUNCTION' && from.function.function_name === functionName) {
+    const [id] = from.function.children;
+    const scan = id.class === 'CONSTANT' ? scans.get(Number(id.value.value)) : undefined;
+    if (scan === undefined) throw new Error('a scan that nobody knows');
+    node.select_list = (scan.columns.length === 0 ? [ROWS_COLUMN] : scan.columns.map(c => c.physical)).map(n => columnRef(n));
+    return;
+  }
+  for (const child of Object.values(tree)) finishScans(child, scans, functionName);
 }

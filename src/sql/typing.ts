@@ -57,9 +57,11 @@ import {
   operator,
   rawNumber,
   selectNode,
+  someExpr,
   textConstant,
   treeText,
 } from './ast.js';
+import { AGGREGATES } from './functions.js';
 
 /** What typing needs of the engine. */
 export interface Binder {
@@ -319,7 +321,8 @@ export class Typing {
     try {
       const select = (await this.binder.deserialize(treeText(document(selectNode([expr], emptyTable()))))).replace(/;?\s*$/, '');
       const from = tables.length === 0 ? '' : ` FROM ${tables.join(', ')}`;
-      const [column] = await this.binder.describe(`${select}${from} GROUP BY ALL`);
+      const grouped = someExpr(expr, e => e.class === 'FUNCTION' && AGGREGATES.has(e.function_name.toLowerCase()));
+      const [column] = await this.binder.describe(`${select}${from}${grouped ? ' GROUP BY ALL' : ''}`);
       return column?.sql;
     } catch {
       return undefined;

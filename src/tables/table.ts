@@ -34,7 +34,15 @@ export type Constant =
   | { readonly kind: 'decimal'; readonly text: string }
   | { readonly kind: 'boolean'; readonly value: boolean };
 
-/** One conjunct of the WHERE of the SELECT that names the table; columns are named in the table's own spelling. */
+/**
+ * One conjunct that every row which matters satisfies; columns are named in the table's own spelling. A row whose column is
+ * NULL satisfies `is null` only.
+ *
+ * Constants are brought to the column's type: text columns and mixed ones (by their text form) are compared with strings,
+ * byte by byte of UTF-8; numbers with integers and decimals, as numbers (1.5 is no integer key; NaN is the greatest);
+ * BOOLEAN with booleans; all other types with the value's text as the engine prints it (`2026-01-31`, UUIDs in lower case).
+ * `in` without values: no row satisfies it. What a scan does not know how to compare it leaves to the engine.
+ */
 export type Filter =
   | { readonly column: string; readonly op: '=' | '<>' | '<' | '<=' | '>' | '>='; readonly value: Constant }
   | { readonly column: string; readonly op: 'in'; readonly values: readonly Constant[] }
@@ -66,7 +74,7 @@ export interface Projection {
 export interface ScanRequest {
   readonly columns: readonly Projection[];
   readonly filters: readonly Filter[];
-  /** rows wanted at most; given only when every filter of the statement is among `filters` or there is none */
+  /** rows wanted at most; given only when every row of the scan is one (no conditions, `filters` empty) */
   readonly limit?: number;
 }
 
