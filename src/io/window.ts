@@ -43,6 +43,13 @@ export function streamOf(source: ByteSource, start = 0, end = source.size): Byte
   };
 }
 
+/** A copy of bytes[start, end). (`slice` of a Buffer is no copy.) */
+export function copyOf(bytes: Uint8Array, start = 0, end = bytes.length): Uint8Array {
+  const copy = new Uint8Array(end - start);
+  copy.set(bytes.subarray(start, end));
+  return copy;
+}
+
 const CHUNK = 1 << 20;
 /** Java's arrays end here, and so does every frame that Flink can write. */
 const MAX_FRAME = 0x7fffffff;

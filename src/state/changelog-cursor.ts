@@ -5,6 +5,7 @@
  * one whose namespace was merged into another is kept until the whole (state, key group) has passed.
  */
 import { Cursor } from '../io/cursor.js';
+import { copyOf } from '../io/window.js';
 import type { Base } from './changelog.js';
 import type { EntryCursor, EntryFilter, KeyedHeader, StateContext } from './entry.js';
 import { withWhere } from './header.js';
@@ -127,7 +128,7 @@ export class ChangelogCursor implements EntryCursor {
     if (cell === undefined) return this.pass(e, id);
     if (overlay.form === 'map') return this.showBaseMap(e, id, overlay, cell);
     if (overlay.moved.has(e.keyGroup)) {
-      this.kept.set(`${overlay.state.id}/${key}`, e.bytes.slice(e.valueStart, e.valueEnd));
+      this.kept.set(`${overlay.state.id}/${key}`, copyOf(e.bytes, e.valueStart, e.valueEnd));
       return false;
     }
     this.done.add(cell);

@@ -12,6 +12,7 @@
 import type { ChangelogHandle, ChangelogMemoryHandle, ChangelogStreamHandle, KeyedHandle } from '../checkpoint/handles.js';
 import { CorruptError, UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
+import { copyOf } from '../io/window.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
 import { MERGE_NAMESPACES, readRegistration } from './change.js';
 import { REGISTRATIONS, readChangeSets } from './change-sets.js';
@@ -118,7 +119,7 @@ function keyOf(
         const op = change.i8();
         const state = ids.get(change.i16());
         if (state === undefined || op === MERGE_NAMESPACES) return;
-        const bytes = change.bytes.slice(change.position, change.end);
+        const bytes = copyOf(change.bytes, change.position, change.end);
         samples.push({ keyGroup, bytes, rest: c => tryApply(unknown, state, op, bytes, c, context) });
       }
     });

@@ -20,7 +20,7 @@ import type { ChannelHandle } from '../checkpoint/handles.js';
 import { CorruptError, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
-import { type ByteStream, Window } from '../io/window.js';
+import { type ByteStream, copyOf, Window } from '../io/window.js';
 import type { StateContext } from './entry.js';
 import { withWhere } from './header.js';
 
@@ -56,8 +56,11 @@ export interface ChannelReader {
   readonly size: number;
   /** @throws CorruptError */
   elements(): Iterable<ChannelElement>;
-  /** inputs: how many bytes the last element lacks, which the sender holds; undefined when it is whole or cannot be told */
-  lacks(): number | undefined;
+  /**
+   * inputs: how many bytes the last element lacks, which the sender holds; where not even its length and kind are there, the
+   * bytes that are; undefined when it is whole
+   */
+  lacks(): number | Uint8Array | undefined;
   close(): void;
 }
 
@@ -80,8 +83,8 @@ const FIXED: readonly boolean[] = [false, false, true, true, true, true, true];
  */
 export function openChannels(channels: readonly { readonly handle: ChannelHandle; readonly context: StateContext }[]): ChannelReader[] {
   const opened: ChannelReader[] = [];
-  let lacking: number[] | undefined;
-  const lackingBytes = (): readonly number[] => {
+  let lacking: Lack[] | undefined;
+  const lackingBytes = (): readonly Lack[] => {
     lacking ??= opened.flatMap(({ handle, lacks }) => (handle.direction === 'input' ? (lacks() ?? []) : []));
     return lacking;
   };
@@ -94,8 +97,11 @@ export function openChannels(channels: readonly { readonly handle: ChannelHandle
   return opened;
 }
 
-/** Opens the data of one channel. @param lacking bytes that the cut elements of input channels lack */
-export function openChannel(handle: ChannelHandle, context: StateContext, lacking: () => readonly number[] = () => []): ChannelReader {
+/** What a cut element lacks: see ChannelReader.lacks. */
+type Lack = number | Uint8Array;
+
+/** Opens the data of one channel. @param lacking what the cut elements of input channels lack */
+export function openChannel(handle: ChannelHandle, context: StateContext, lacking: () => readonly Lack[] = () => []): ChannelReader {
   const source = context.open(handle.stream);
   try {
     const chunks = readChunks(handle, source);
@@ -192,7 +198,7 @@ function* elementsOf(
   handle: ChannelHandle,
   stream: ChunkStream,
   context: StateContext,
-  lacking: () => readonly number[],
+  lacking: () => readonly Lack[],
 ): Generator<ChannelElement, void, undefined> {
   const window = new Window();
   const element = new Element();
@@ -266,8 +272,8 @@ function plausible(length: number, kind: number): boolean {
   return kind < KINDS.length && (FIXED[kind] ? length === SIZES[kind] : length >= SIZES[kind]);
 }
 
-/** How many bytes the last element of an input channel lacks. */
-function lackOf(stream: ChunkStream): number | undefined {
+/** What the last element of an input channel lacks. */
+function lackOf(stream: ChunkStream): Lack | undefined {
   const window = new Window();
   window.openStream(stream);
   try {
@@ -282,7 +288,7 @@ function lackOf(stream: ChunkStream): number | undefined {
       }
       if (left > 0) return left;
     }
-    return undefined;
+    return window.end > window.position ? copyOf(window.bytes, window.position, window.end) : undefined;
   } finally {
     window.close();
   }
@@ -292,11 +298,11 @@ function lackOf(stream: ChunkStream): number | undefined {
 const CHAIN = 64;
 
 /**
- * Where the first element begins: where the element that an input lacks ends, or the first position from which elements
- * follow each other to the end of the data (or of the window, or CHAIN of them).
+ * Where the first element begins: where one that an input lacks ends, at the beginning, or at the first position from which
+ * elements follow each other to the end of the data (or of the window, or CHAIN of them).
  * @returns the position relative to the window's; all that there is when there is no such position
  */
-function findBegin(window: Window, lacking: readonly number[]): number {
+function findBegin(window: Window, lacking: readonly Lack[]): number {
   window.has(1 << 18);
   const { bytes, position, end } = window;
   // whole elements from `begin` on; -1: something else stands there
@@ -312,18 +318,26 @@ function findBegin(window: Window, lacking: readonly number[]): number {
     }
     return elements;
   };
-  if (chain(position) >= 0) return 0;
-  let best = -1;
-  let most = -1;
+  let best = 0;
+  let most = chain(position);
   for (const lack of lacking) {
-    if (position + lack > end) continue;
-    const elements = chain(position + lack);
+    const length = typeof lack === 'number' ? lack : restOf(lack, bytes.subarray(position, position + 5));
+    if (length <= 0 || position + length > end) continue;
+    const elements = chain(position + length);
     if (elements > most) {
       most = elements;
-      best = lack;
+      best = length;
     }
   }
-  if (best >= 0) return best;
-  for (let begin = position + 1; begin < end; begin++) if (chain(begin) > 0) return begin - position;
-  return end - position;
+  // one element that does not even end says little: a chain elsewhere says more
+  if (most > 0) return best;
+  for (let begin = position + 1; begin < end; begin++) if (chain(begin) > (most < 0 ? 0 : 1)) return begin - position;
+  return most < 0 ? end - position : best;
+}
+
+/** How much of an element is in `after`'s data, when `before` (fewer than 5 bytes) is its beginning; -1: it is none. */
+function restOf(before: Uint8Array, after: Uint8Array): number {
+  const head = Buffer.concat([before, after]);
+  if (head.length < 5 || !plausible(int(head, 0), head[4])) return -1;
+  return 4 + int(head, 0) - before.length;
 }

@@ -2,6 +2,7 @@
  * Cells of a changelog as entries, in the layout of their base (entry.ts): what the base holds and what was changed, in one.
  */
 import { Cursor } from '../io/cursor.js';
+import { copyOf } from '../io/window.js';
 import type { Codec } from '../serializers/codec.js';
 import type { Cell, Segment, StateOverlay } from './overlay.js';
 
@@ -97,7 +98,7 @@ export function mergeMap(overlay: StateOverlay, cell: Cell, base: Cursor | undef
       const id = key.toString('latin1');
       const change = cell.entries.get(id);
       if (change === undefined) {
-        pieces.push(base.bytes.slice(start, base.position));
+        pieces.push(copyOf(base.bytes, start, base.position));
         n++;
       } else if (change.value !== undefined) {
         pieces.push(change.key, mapValue(change.value));

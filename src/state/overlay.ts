@@ -11,6 +11,7 @@
  */
 import { UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
+import { copyOf } from '../io/window.js';
 import type { Codec } from '../serializers/codec.js';
 import { ADD, ADD_ELEMENT, CLEAR, MERGE_NAMESPACES, PUT, REMOVE, SET, SET_INTERNAL } from './change.js';
 import type { RegisteredState } from './entry.js';
@@ -82,7 +83,7 @@ export class StateOverlay {
       else this.applyKeyed(op, keyGroup, c);
     } catch (error) {
       if (!(error instanceof UnsupportedError)) throw error;
-      this.unapplied.push({ keyGroup, bytes: c.bytes.slice(start, c.end), reason: error.message });
+      this.unapplied.push({ keyGroup, bytes: copyOf(c.bytes, start, c.end), reason: error.message });
       return;
     }
     c.expectEnd(`the change of state ${this.state.name}`);
@@ -96,7 +97,7 @@ export class StateOverlay {
       step(c, this.codecs.key, 'key', n > 1);
       const keyEnd = c.position - start;
       step(c, this.codecs.namespace, 'namespace', n > 1);
-      const bytes = c.bytes.slice(start, c.position);
+      const bytes = copyOf(c.bytes, start, c.position);
       groupOf(this.timers, keyGroup).set(latin1(bytes), { bytes, keyStart, keyEnd, present: op === ADD_ELEMENT });
     }
   }
@@ -167,7 +168,7 @@ export class StateOverlay {
     if (this.codecs.element?.unbounded === true) c.position = c.end;
     else for (let i = 0; i < n; i++) step(c, this.codecs.element, 'list element', false);
     if (n === 0 && c.position !== start) c.fail('bytes behind a list of no elements', start);
-    return n === 0 ? [] : [{ kind: 'bytes', n, bytes: c.bytes.slice(start, c.position) }];
+    return n === 0 ? [] : [{ kind: 'bytes', n, bytes: copyOf(c.bytes, start, c.position) }];
   }
 
   /** i32 n · n × (key · bool isNull · [value]) */
@@ -176,7 +177,7 @@ export class StateOverlay {
       const key = piece(c, this.codecs.mapKey, 'map key');
       const start = c.position;
       if (!c.bool()) step(c, this.codecs.mapValue, 'map value', n > 1);
-      cell.entries.set(latin1(key), { key, value: c.bytes.slice(start, c.position) });
+      cell.entries.set(latin1(key), { key, value: copyOf(c.bytes, start, c.position) });
     }
   }
 
@@ -202,7 +203,7 @@ export class StateOverlay {
     if (cell === undefined) {
       cell = {
         keyGroup,
-        bytes: bytes.slice(),
+        bytes: copyOf(bytes),
         keyLength,
         segments: [{ kind: 'base', id }],
         cleared: false,
@@ -240,7 +241,7 @@ function step(c: Cursor, codec: Codec | undefined, what: string, more: boolean):
 function piece(c: Cursor, codec: Codec | undefined, what: string): Uint8Array {
   const start = c.position;
   step(c, codec, what, true);
-  return c.bytes.slice(start, c.position);
+  return copyOf(c.bytes, start, c.position);
 }
 
 /** A copy of the last part, which must end exactly with the change. */
@@ -248,7 +249,7 @@ function rest(c: Cursor, codec: Codec | undefined, what: string): Uint8Array {
   const start = c.position;
   step(c, codec, what, false);
   c.expectEnd(what);
-  return c.bytes.slice(start, c.end);
+  return copyOf(c.bytes, start, c.end);
 }
 
 function unknown(op: number, what: string): never {
