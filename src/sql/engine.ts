@@ -55,7 +55,7 @@ export interface SqlEngine {
 
 /** Opens an engine; `close` it. Engines load on first use. */
 export async function openEngine(kind: EngineKind, options: EngineOptions = {}): Promise<SqlEngine> {
-  if (kind === 'alasql') throw new Error('alasql');
+  if (kind === 'alasql') return (await import('./alasql/engine.js')).openAlasqlEngine(options);
   const { openDuckDbEngine } = await import('./duckdb/engine.js');
   return openDuckDbEngine(options);
 }

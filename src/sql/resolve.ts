@@ -5,7 +5,7 @@
  * The result of a query node is its columns, each with a name of its own, the way to its type, and its lineage where a
  * filter on it may pass down.
  */
-import type { BoundColumn, Catalog, Table } from '../tables/table.js';
+import type { BoundColumn, Catalog } from '../tables/table.js';
 import { type SqlType, sqlTypeText, VARCHAR } from '../types.js';
 import {
   type BaseTable,
@@ -41,6 +41,7 @@ import {
 } from './ast.js';
 import { AGGREGATES } from './functions.js';
 import type { Places } from './guard.js';
+import { lookUpTable } from './lookup.js';
 import { applyFilter, type ColumnFinder, conjunctsOf, filtersOf, restrictionsOf } from './pushdown.js';
 import {
   type CteUse,
@@ -687,7 +688,7 @@ class Resolver implements Analysis {
       const relation = this.relation(alias, undefined, physical, renamed(cte.output, node.column_name_alias), [cte.use]);
       return { node: { ...node, alias: physical }, from: single(relation) };
     }
-    const { table, snapshot } = this.lookUp(node);
+    const { table, snapshot } = lookUpTable(node, this.options.snapshots, this.places);
     const own = new Set(table.spec.columns.map(c => c.name.toLowerCase()));
     const renamedColumns = new Map(node.column_name_alias.map((n, i) => [n.toLowerCase(), table.spec.columns[i]?.name]));
     const mine = (expr: Expr): string | undefined => {
@@ -715,48 +716,6 @@ class Resolver implements Analysis {
     const columns = bound.columns.map((c, i) => scanColumn(scan, c, node.column_name_alias[i] ?? c.name, types, this.textFromJson));
     const relation: Relation = { alias, snapshot, physical, columns, complete: true, exposeAll: () => scan.exposeAll() };
     return { node: scan.node, from: single(relation) };
-  }
-
-  private lookUp(node: BaseTable): { table: Table; snapshot: string } {
-    const { snapshots } = this.options;
-    const names = [...snapshots.keys()];
-    if (node.catalog_name !== '')
-      throw this.places.error(
-        'UNKNOWN_TABLE',
-        `there is no table "${node.catalog_name}.${node.schema_name}.${node.table_name}"`,
-        node,
-        'write alias.table',
-      );
-    if (node.schema_name !== '') {
-      const snapshot = names.find(n => n.toLowerCase() === node.schema_name.toLowerCase());
-      if (snapshot === undefined) {
-        throw this.places.error('UNKNOWN_TABLE', `there is no snapshot "${node.schema_name}"`, node, `snapshots: ${names.join(', ')}`);
-      }
-      const table = snapshots.get(snapshot)!.find(node.table_name);
-      if (table === undefined) throw this.unknownTable(node, snapshots.get(snapshot)!, `${node.schema_name}.${node.table_name}`);
-      return { table, snapshot };
-    }
-    const holders = names.filter(n => snapshots.get(n)!.find(node.table_name) !== undefined);
-    if (holders.length === 0) throw this.unknownTable(node, snapshots.get(names[0]), node.table_name);
-    if (names.length > 1) {
-      const spelled = holders.map(n => `${n}.${node.table_name}`).join(' or ');
-      throw this.places.error('UNKNOWN_TABLE', `the table "${node.table_name}" is in several snapshots`, node, `write ${spelled}`);
-    }
-    return { table: snapshots.get(holders[0])!.find(node.table_name)!, snapshot: holders[0] };
-  }
-
-  private unknownTable(node: BaseTable, catalog: Catalog | undefined, name: string): Error {
-    if (/[/\\:*?]|\.[A-Za-z0-9]{1,8}$/.test(node.table_name) && !name.startsWith(`${node.schema_name}.`)) {
-      return this.places.error(
-        'REFUSED',
-        `"${node.table_name}" looks like a file; files are not read by SQL`,
-        node,
-        'open a snapshot with -s alias=path',
-      );
-    }
-    const near = catalog && (nearest(node.table_name, catalog.names(false)) ?? nearest(node.table_name, catalog.names(true)));
-    const hint = near !== undefined ? `did you mean ${near}?` : 'SHOW TABLES lists them';
-    return this.places.error('UNKNOWN_TABLE', `there is no table "${name}"`, node, hint);
   }
 
   private async join(
