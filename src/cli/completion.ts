@@ -12,7 +12,16 @@ export function completionScript(program: Command, shell: Shell): string {
 /** Long and short names of an option, the `--no-` form included. */
 const flagsOf = (option: Option): string[] => [option.short, option.long].filter(f => f !== undefined && f !== null) as string[];
 const takesValue = (option: Option): boolean => option.required || option.optional;
-const optionsOf = (command: Command): readonly Option[] => command.createHelp().visibleOptions(command);
+/** Options of a command and of its subcommands, each once. */
+const optionsOf = (command: Command): readonly Option[] => {
+  const all = [command, ...command.commands].flatMap(c => c.createHelp().visibleOptions(c));
+  return all.filter((option, i) => all.findIndex(other => other.long === option.long) === i);
+};
+/** What its first word may be, where that is known. */
+const wordsOf = (command: Command): readonly string[] => [
+  ...command.commands.map(c => c.name()),
+  ...command.registeredArguments.flatMap(argument => choicesOf(argument) ?? []),
+];
 const choicesOf = (of: Option | Argument): readonly string[] | undefined => of.argChoices;
 
 function bash(name: string, commands: readonly Command[]): string {
@@ -27,7 +36,7 @@ function bash(name: string, commands: readonly Command[]): string {
         option =>
           `        ${flagsOf(option).join('|')}) ${choicesOf(option) === undefined ? '' : `${offer(choicesOf(option) ?? [])}; `}return ;;`,
       );
-    const words = command.registeredArguments.flatMap(argument => choicesOf(argument) ?? []);
+    const words = wordsOf(command);
     return `    ${command.name()})
       case $prev in
 ${values.join('\n')}
@@ -68,7 +77,7 @@ function zsh(name: string, commands: readonly Command[]): string {
       if (flags.length === 1) return quote(`${repeat}${flags[0]}${rest}`);
       return `${repeat === '' ? quote(`(${flags.join(' ')})`) : quote('*')}{${flags.join(',')}}${quote(rest)}`;
     });
-    const words = command.registeredArguments.flatMap(argument => choicesOf(argument) ?? []);
+    const words = wordsOf(command);
     options.push(quote(`*:argument:${words.length > 0 ? `(${words.join(' ')})` : '_files'}`));
     return `    ${command.name()})
       _arguments -s \\
@@ -102,7 +111,7 @@ function fish(name: string, commands: readonly Command[]): string {
   for (const command of commands) {
     lines.push(`complete -c ${name} -n __fish_use_subcommand -f -a ${command.name()} -d ${quote(command.summary())}`);
     const seen = `-n ${quote(`__fish_seen_subcommand_from ${command.name()}`)}`;
-    const words = command.registeredArguments.flatMap(argument => choicesOf(argument) ?? []);
+    const words = wordsOf(command);
     if (words.length > 0) lines.push(`complete -c ${name} ${seen} -f -a ${quote(words.join(' '))}`);
     for (const option of optionsOf(command)) {
       const flags = flagsOf(option).map(f => (f.startsWith('--') ? `-l ${f.slice(2)}` : `-s ${f.slice(1)}`));

@@ -9,19 +9,21 @@ declare const STATEQUERY_VERSION: string;
 
 /** Runs the command line and returns the exit code; everything that can go wrong is told on standard error. */
 export async function main(args: readonly string[]): Promise<number> {
-  const program = createProgram(typeof STATEQUERY_VERSION === 'string' ? STATEQUERY_VERSION : '0.0.0');
+  const printed: string[] = [];
+  const program = createProgram(typeof STATEQUERY_VERSION === 'string' ? STATEQUERY_VERSION : '0.0.0', printed);
   try {
     if (args.length === 0 && process.stdin.isTTY && process.stdout.isTTY) {
       await program.parseAsync(['shell'], { from: 'user' });
       return 0;
     }
-    if (args.length === 0) {
-      process.stderr.write(program.helpInformation());
-      throw new CommanderError(2, 'statequery.noCommand', 'no command is given');
-    }
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
+    // a command that needs another word: its help, as an error
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      process.stderr.write(printed.join(''));
+      return 2;
+    }
     const color = !args.includes('--no-color') && process.stderr.isTTY === true;
     const { text, exitCode } = report(error, { json: wantsJson(args), paint: paintFor('stderr', color), stack: verbosity(args) >= 2 });
     if (text !== '') process.stderr.write(text);

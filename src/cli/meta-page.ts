@@ -6,9 +6,9 @@
  *   size        31,862 bytes, self-contained
  *   content     3 operators, 4 states, 1 not decodable
  *
- *   state      kind   type   key      value
- *   word-count "count words", fdae8dad403fd2441defe2c3680362f5, parallelism 2 of 128
- *     count    keyed  VALUE  VARCHAR  BIGINT
+ *   state    kind   type   value
+ *   word-count, "count words", fdae8dad403fd2441defe2c3680362f5, parallelism 2 of 128, key VARCHAR
+ *     count  keyed  VALUE  BIGINT
  */
 import { jsonOf, textOf } from '../io/json.js';
 import type { Paint } from '../output/color.js';
@@ -67,7 +67,7 @@ function columnsOf(snapshot: OpenedSnapshot, table: string): readonly ColumnSpec
   return found.spec.columns;
 }
 
-const COLUMNS = ['state', 'kind', 'type', 'key', 'value'] as const;
+const COLUMNS = ['state', 'kind', 'type', 'value'] as const;
 type Line = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
 export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: number): Promise<string> {
@@ -78,7 +78,7 @@ export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: nu
     ...facts.operators.map(({ operator, states }) => ({ title: titleOf(operator, states), states, operator })),
     ...(facts.others.length === 0 ? [] : [{ title: 'master hooks', states: facts.others, operator: {} as ObjectRow }]),
   ];
-  const lines = groups.map(g => g.states.map(lineOf));
+  const lines = groups.map(g => g.states.map(row => lineOf(row, keyTypes(g.states).length > 1)));
   const widths = columnWidths(lines.flat(), width);
   const write = (line: Line, style: (text: string) => string = text => text): void => {
     const cells = COLUMNS.map(c => wrap(line[c], widths[c]));
@@ -89,7 +89,7 @@ export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: nu
   };
   if (lines.some(l => l.length > 0)) {
     out.push('');
-    write({ state: 'state', kind: 'kind', type: 'type', key: 'key', value: 'value' }, paint.dim);
+    write({ state: 'state', kind: 'kind', type: 'type', value: 'value' }, paint.dim);
   }
   groups.forEach(({ title, states }, g) => {
     for (const [i, part] of wrap(title, width).entries()) out.push(paint.bold(i === 0 ? part : `  ${part}`));
@@ -165,10 +165,17 @@ function titleOf(operator: ObjectRow, states: readonly ObjectRow[]): string {
     text(operator['operator_id']),
     `parallelism ${text(operator['parallelism'])} of ${text(operator['max_parallelism'])}`,
     ...(finished === '' || finished === 'no' ? [] : [`${finished} finished`]),
+    ...(keyTypes(states).length === 1 ? [`key ${keyTypes(states)[0]}`] : []),
   ].join(', ');
 }
 
-function lineOf(row: ObjectRow): Line {
+/** Types of the operator's key: one, unless its subtasks were written by different jobs. */
+function keyTypes(states: readonly ObjectRow[]): readonly string[] {
+  return [...new Set(states.map(row => text(row['key_type'])).filter(type => type !== ''))];
+}
+
+function lineOf(row: ObjectRow, withKey: boolean): Line {
+  const key = text(row['key_type']);
   const namespace = text(row['namespace_type']);
   const mapKey = text(row['map_key_type']);
   const value = text(row['value_type']);
@@ -179,21 +186,33 @@ function lineOf(row: ObjectRow): Line {
     state: `  ${name === null ? (size === null ? '-' : `${thousands(size)} bytes`) : text(name)}`,
     kind: text(row['state_kind']),
     type: [mode === '' ? text(row['state_type']) : mode, ...(row['ttl'] === true ? ['TTL'] : [])].join(' '),
-    key: [text(row['key_type']), ...(namespace === '' ? [] : [`namespace ${namespace}`])].filter(x => x !== '').join(', '),
-    value: mapKey === '' ? value : `${mapKey} => ${value}`,
+    value: [
+      ...(withKey && key !== '' ? [`key ${key}`] : []),
+      ...(namespace === '' ? [] : [`namespace ${namespace}`]),
+      ...(mapKey === '' && value === '' ? [] : [mapKey === '' ? value : `${mapKey} => ${value}`]),
+    ].join(', '),
   };
 }
 
-const LEAST = { state: 12, kind: 4, type: 4, key: 10, value: 20 } as const;
-const MOST = { state: 40, kind: 12, type: 20, key: 30, value: 1000 } as const;
+/** Least widths, in the order in which columns give way. */
+const NARROWING = [
+  ['value', 40],
+  ['state', 26],
+  ['value', 24],
+  ['state', 14],
+  ['type', 8],
+] as const;
+const MOST = { state: 40, kind: 12, type: 20, value: 1000 } as const;
 
-/** Natural widths, narrowed from the right-hand side until the line fits. */
+/** Natural widths, narrowed until the line fits. */
 function columnWidths(lines: readonly Line[], width: number): Record<(typeof COLUMNS)[number], number> {
-  const widths = { state: 0, kind: 0, type: 0, key: 0, value: 0 };
+  const widths = { state: 0, kind: 0, type: 0, value: 0 };
   for (const c of COLUMNS) widths[c] = Math.min(MOST[c], Math.max(c.length, ...lines.map(l => displayWidth(l[c]))));
-  const total = () => COLUMNS.reduce((sum, c) => sum + widths[c], 2 * (COLUMNS.length - 1));
-  for (const c of ['value', 'key', 'state', 'type'] as const)
-    widths[c] = Math.max(Math.min(widths[c], LEAST[c]), widths[c] - Math.max(0, total() - width));
+  const excess = () => COLUMNS.reduce((sum, c) => sum + widths[c], 2 * (COLUMNS.length - 1)) - width;
+  for (const [column, least] of NARROWING) {
+    const narrower = Math.max(least, widths[column] - Math.max(0, excess()));
+    widths[column] = Math.min(widths[column], narrower);
+  }
   return widths;
 }
 
@@ -210,7 +229,7 @@ function wrap(value: string, width: number): string[] {
       used += displayWidth(segment);
       if (used > width) break;
       end += segment.length;
-      if (/[ ,(/-]/.test(segment) && end > indent.length) good = end;
+      if (/[ ,/-]/.test(segment) && end > indent.length) good = end;
     }
     const cut = good > 0 ? good : Math.max(end, 1);
     lines.push(rest.slice(0, cut).trimEnd());

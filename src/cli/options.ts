@@ -22,6 +22,8 @@ export interface OutputFlags {
 /** Options of every command that reads a snapshot. */
 export interface ReadingFlags {
   readonly rebase: readonly string[];
+  readonly uids?: string;
+  readonly guessUids?: true;
   readonly jar: readonly string[];
   readonly ttl: readonly string[];
   readonly asOf?: string;
@@ -84,6 +86,8 @@ export function addReadingOptions(command: Command): Command {
   command.optionsGroup('Reading options:');
   return command
     .option('--rebase <old=new>', 'path prefix that the snapshot was written with, and where it is now (repeatable)', collect, [])
+    .option('--uids <file>', 'uids of the job, one a line, after a tab an optional name: they label operators without one')
+    .option('--guess-uids', 'look for uids that hash to the operator ids: those of Flink SQL, and short ones')
     .option('--jar <file>', 'classes of the job, read as data and never run: names and types of Kryo fields (repeatable)', collect, [])
     .option(
       '--ttl <[operator.]state=duration>',

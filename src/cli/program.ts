@@ -1,12 +1,14 @@
 /** The commander tree: every command with its arguments and options. Nothing heavy is loaded here; commands import what they need. */
 import { Command } from 'commander';
 import { completionCommand } from './commands/completion.js';
+import { findCommand } from './commands/find.js';
 import { lsCommand } from './commands/ls.js';
 import { metaCommand } from './commands/meta.js';
 import { schemaCommand } from './commands/schema.js';
 import { shellCommand } from './commands/shell.js';
 import { sqlCommand } from './commands/sql.js';
 import { tablesCommand } from './commands/tables.js';
+import { uidCommand } from './commands/uid.js';
 
 const EXIT_CODES = `
 Exit codes: 0 right, 1 a bug in statequery, 2 usage, 3 not found, 4 input or output, 5 corrupt, 6 unsupported, 7 the SQL text,
@@ -15,7 +17,8 @@ Exit codes: 0 right, 1 a bug in statequery, 2 usage, 3 not found, 4 input or out
 <snapshot> is a directory with _metadata, that file, or a parent directory (its newest snapshot is taken).
 Environment: STATEQUERY_SNAPSHOT (when no snapshot is named), STATEQUERY_OUTPUT (form of the result), NO_COLOR.`;
 
-export function createProgram(version: string): Command {
+/** `printed` gets what commander would write to standard error. */
+export function createProgram(version: string, printed: string[] = []): Command {
   const program = new Command('statequery')
     .description('Query Apache Flink savepoints and checkpoints with SQL. Reads only; needs no Flink.')
     .version(version, '-V, --version', 'print the version')
@@ -25,8 +28,25 @@ export function createProgram(version: string): Command {
     .configureHelp({ helpWidth: 110, showGlobalOptions: false })
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  for (const add of [metaCommand, sqlCommand, tablesCommand, schemaCommand, lsCommand, shellCommand, completionCommand]) add(program);
-  for (const command of program.commands) command.copyInheritedSettings(program);
+    .configureOutput({ writeErr: text => void printed.push(text) });
+  for (const add of [
+    metaCommand,
+    sqlCommand,
+    tablesCommand,
+    schemaCommand,
+    findCommand,
+    lsCommand,
+    uidCommand,
+    shellCommand,
+    completionCommand,
+  ])
+    add(program);
+  const inherit = (parent: Command): void => {
+    for (const command of parent.commands) {
+      command.copyInheritedSettings(parent);
+      inherit(command);
+    }
+  };
+  inherit(program);
   return program;
 }

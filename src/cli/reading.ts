@@ -4,6 +4,7 @@ import { UsageError } from '../errors.js';
 import type { ReadStats } from '../io/source.js';
 import { openClassPool } from '../java/jar.js';
 import { type OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from '../tables/snapshot.js';
+import { namesFor } from './names.js';
 import type { ReadingFlags } from './options.js';
 import type { Session } from './session.js';
 
@@ -21,7 +22,7 @@ export async function withSnapshot(
   session: Session,
   use: (snapshot: OpenedSnapshot) => void | Promise<void>,
 ): Promise<void> {
-  const snapshot = openSnapshot(snapshotPath(path), openOptions(flags, session));
+  const snapshot = openWith(snapshotPath(path), flags, session);
   try {
     await use(snapshot);
     finishReading([snapshot], session);
@@ -37,7 +38,14 @@ export function finishReading(snapshots: readonly OpenedSnapshot[], session: Ses
   if (damage.length > 0) throw damage[0];
 }
 
-export function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
+/** Opens a snapshot with the reading options. @throws StateQueryError */
+export function openWith(path: string, flags: ReadingFlags, session: Session, stats?: ReadStats): OpenedSnapshot {
+  const options = openOptions(flags, session, stats);
+  const names = namesFor(path, flags, options);
+  return openSnapshot(path, names === undefined ? options : { ...options, names });
+}
+
+function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
   return {
     rebase: flags.rebase.map(parseRebase),
     ttl: flags.ttl.flatMap(parseTtl),

@@ -4,12 +4,12 @@ import { UsageError } from '../errors.js';
 import { fileError, ReadStats } from '../io/source.js';
 import { type Database, openDatabase } from '../sql/engine.js';
 import { splitStatements } from '../sql/text.js';
-import { type OpenedSnapshot, openSnapshot } from '../tables/snapshot.js';
+import type { OpenedSnapshot } from '../tables/snapshot.js';
 import type { SqlFlags } from './commands/sql.js';
 import { interruptible } from './interrupt.js';
 import type { QueryFlags } from './options.js';
 import { Progress } from './progress.js';
-import { finishReading, openOptions, snapshotPath } from './reading.js';
+import { finishReading, openWith, snapshotPath } from './reading.js';
 import type { Session } from './session.js';
 
 export async function runSql(first: string | undefined, second: string | undefined, flags: SqlFlags, session: Session): Promise<void> {
@@ -84,7 +84,7 @@ export function openSnapshots(path: string | undefined, flags: SqlFlags, session
       const name = alias ?? ALONE;
       if ([...opened.keys()].some(other => other.toLowerCase() === name.toLowerCase()))
         throw new UsageError(`two snapshots are named ${name}`, { hint: 'names are compared without case' });
-      opened.set(name, openSnapshot(path, openOptions(flags, session, stats)));
+      opened.set(name, openWith(path, flags, session, stats));
     }
   } catch (error) {
     for (const snapshot of opened.values()) snapshot.close();

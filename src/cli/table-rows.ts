@@ -1,5 +1,5 @@
 /** Rows between tables, objects and output: what the commands other than `sql` need of them. */
-import { type Column, columnValue, createColumn } from '../io/column.js';
+import { type Column, type ColumnBatch, columnValue, createColumn } from '../io/column.js';
 import type { ResultColumn, ResultRows } from '../output/format.js';
 import type { OpenedSnapshot } from '../tables/snapshot.js';
 import type { Table } from '../tables/table.js';
@@ -30,6 +30,13 @@ export function resultOfObjects(columns: readonly (readonly [name: string, type:
   };
 }
 
+/** The rows of a batch as objects. */
+export function objectsOf(columns: readonly { readonly name: string }[], batch: ColumnBatch): ObjectRow[] {
+  return Array.from({ length: batch.length }, (_, row) =>
+    Object.fromEntries(columns.map((c, i) => [c.name, columnValue(batch.columns[i], row)])),
+  );
+}
+
 /** Every row of a (small) table of the catalog as objects. */
 export function tableObjects(snapshot: OpenedSnapshot, name: string): ObjectRow[] {
   const table = snapshot.catalog.find(name);
@@ -37,9 +44,7 @@ export function tableObjects(snapshot: OpenedSnapshot, name: string): ObjectRow[
   const { columns, scan } = scanAll(table);
   const rows: ObjectRow[] = [];
   try {
-    for (let batch = scan.next(); batch !== undefined; batch = scan.next())
-      for (let row = 0; row < batch.length; row++)
-        rows.push(Object.fromEntries(columns.map((c, i) => [c.name, columnValue((batch.columns as readonly Column[])[i], row)])));
+    for (let batch = scan.next(); batch !== undefined; batch = scan.next()) rows.push(...objectsOf(columns, batch));
   } finally {
     scan.close();
   }

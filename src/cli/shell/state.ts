@@ -3,11 +3,11 @@ import { ReadStats } from '../../io/source.js';
 import type { OutputFormat } from '../../output/format.js';
 import { resultWriter } from '../../output/format.js';
 import type { Database } from '../../sql/engine.js';
-import { type OpenedSnapshot, openSnapshot } from '../../tables/snapshot.js';
+import type { OpenedSnapshot } from '../../tables/snapshot.js';
 import type { SqlFlags } from '../commands/sql.js';
 import { interruptible } from '../interrupt.js';
 import { Progress } from '../progress.js';
-import { openOptions } from '../reading.js';
+import { openWith } from '../reading.js';
 import { ALONE, openDatabaseFor, parseParameters } from '../run-sql.js';
 import type { Session } from '../session.js';
 
@@ -27,7 +27,7 @@ export class ShellState {
 
   /** Opens a snapshot: under an alias beside the others, without one instead of them. */
   async open(alias: string | undefined, path: string): Promise<void> {
-    const opened = openSnapshot(path, openOptions(this.flags, this.session, this.stats));
+    const opened = openWith(path, this.flags, this.session, this.stats);
     await this.closeDatabase();
     const replaced =
       alias === undefined ? [...this.snapshots.keys()] : [...this.snapshots.keys()].filter(a => a.toLowerCase() === alias.toLowerCase());
