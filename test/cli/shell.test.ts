@@ -1,0 +1,194 @@
+/** The shell: in a pseudo-terminal, as a person uses it, and with standard input from a pipe. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { BIN, ensureBuilt, ROOT, statequery, WORDCOUNT } from './run.js';
+
+const OLDER = join(ROOT, 'fixtures/snapshots/1.20-wordcount-rocksdb-canonical/snapshot');
+
+let temp: string;
+beforeAll(async () => {
+  temp = mkdtempSync(join(tmpdir(), 'statequery-shell-'));
+  await ensureBuilt();
+});
+afterAll(() => {
+  rmSync(temp, { recursive: true, force: true });
+});
+
+describe('with standard input from a pipe', () => {
+  const shell = (input: string, ...args: string[]) =>
+    statequery(['shell', ...args], { input, env: { STATEQUERY_HISTORY: join(temp, 'none') } });
+  it('runs statements over several lines, dot commands, and what has no semicolon at the end', async () => {
+    const ran = await shell(
+      "SELECT value\nFROM keyed_state -- the one\nWHERE key = 'key_662';\n.mode csv\nSELECT ';' AS a; SELECT 2 AS b\n;\n",
+      WORDCOUNT,
+    );
+    expect(ran).toEqual({ code: 0, stdout: '+-------+\n| value |\n+-------+\n| 11290 |\n+-------+\na\n;\nb\n2\n', stderr: '' });
+    expect(await shell('.mode csv\nSELECT 7 AS a', WORDCOUNT)).toEqual({ code: 0, stdout: 'a\n7\n', stderr: '' });
+    expect(existsSync(join(temp, 'none'))).toBe(false);
+  });
+  it('the first error ends it with its code', async () => {
+    expect(await shell('SELECT nope;\nSELECT 1;\n', WORDCOUNT)).toMatchObject({ code: 7, stdout: '' });
+    expect(await shell('.tabels\n', WORDCOUNT)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: no command .tabels\nhint: did you mean .tables?\n',
+    });
+  });
+  it('.open, .read, .schema, .tables, .help, .exit', async () => {
+    const file = join(temp, 'read.sql');
+    writeFileSync(file, "SELECT value FROM keyed_state WHERE key = 'key_1';");
+    const ran = await shell(
+      `.mode list\n.open ${WORDCOUNT}\n.read ${file}\n.schema operators\n.open old=${OLDER}\nSELECT count(*) AS n FROM old.keyed_state;\n.exit\nSELECT 1;\n`,
+    );
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(ran.stdout).toMatch(/^value\n12920\ntable\|column\|type\|mixed\|description\noperators\|operator_id\|VARCHAR\|false\|/);
+    expect(ran.stdout).toMatch(/n\n1000\n$/);
+    const tables = await shell('.mode csv\n.tables\n.quit\n', '-s', `a=${WORDCOUNT}`, '-s', `b=${OLDER}`);
+    expect(tables.stdout).toContain('\na.keyed_state,');
+    expect(tables.stdout).toContain('\nb.keyed_state,');
+    expect((await shell('.help\n')).stdout).toMatch(/^\.tables \[--all\] +the tables/);
+    expect(await shell('.tables\n')).toMatchObject({ code: 3, stderr: 'error: no snapshot is open\nhint: .open path\n' });
+    expect(await shell('SELECT 1 AS a;')).toMatchObject({ code: 0, stdout: '+---+\n| a |\n+---+\n| 1 |\n+---+\n' });
+  });
+});
+
+/** util-linux's script: a pseudo-terminal for a child. */
+const hasScript = (() => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
+
+describe.runIf(hasScript)('in a pseudo-terminal', () => {
+  let child: ChildProcess | undefined;
+  let screen = '';
+  let history: string;
+  afterEach(() => {
+    child?.kill('SIGKILL');
+  });
+
+  const start = (...args: string[]): void => {
+    screen = '';
+    history = join(temp, `history-${Math.random().toString(36).slice(2)}`);
+    const command = [process.execPath, BIN, ...args].map(a => `'${a}'`).join(' ');
+    const env = { ...process.env, STATEQUERY_HISTORY: history, TERM: 'xterm', NO_COLOR: '1', COLUMNS: '120' };
+    child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      screen += stripVTControlCharacters(chunk.toString('utf8')).replaceAll('\r', '');
+    });
+  };
+  const type = (text: string): void => {
+    child?.stdin?.write(text);
+  };
+  /** Waits until what came since the last call matches, and returns it. */
+  const until = async (pattern: RegExp): Promise<string> => {
+    for (const end = Date.now() + 30_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 30))) {
+      const found = pattern.exec(screen);
+      if (found !== null) {
+        const seen = screen;
+        screen = screen.slice(found.index + found[0].length);
+        return seen;
+      }
+    }
+    throw new Error(`${pattern} did not come; on the screen: ${screen}`);
+  };
+  const exit = (): Promise<number | null> => new Promise(resolve => child?.on('close', resolve));
+
+  it('a bare statequery is the shell: prompt, statements over lines, errors that do not end it, Ctrl-D', async () => {
+    start();
+    await until(/statequery> $/);
+    type('SELECT 6 AS a,\n');
+    await until(/\.\.\.> $/);
+    type('7 AS b;\n');
+    expect(await until(/\| 6 \| 7 \|\n\+---\+---\+\n[\s\S]*statequery> $/)).toContain('| a | b |');
+    type('SELECT nope;\n');
+    await until(/error: line 1, column 8: there is no column "nope"[\s\S]*statequery> $/);
+    type('\u0004');
+    expect(await exit()).toBe(0);
+    expect(readFileSync(history, 'utf8')).toBe('SELECT 6 AS a, 7 AS b;\nSELECT nope;\n');
+  });
+
+  it('completes tables, columns, functions, states and dot commands', async () => {
+    start('shell', WORDCOUNT);
+    await until(/statequery> $/);
+    type('SELECT * FROM keyed_sta');
+    await until(/keyed_sta$/);
+    type('\t');
+    await until(/keyed_state$|te$/);
+    type('\t\t');
+    await until(/keyed_state\s+keyed_state_raw/);
+    type(" WHERE state_name = 'cou");
+    await until(/'cou$/);
+    type('\t');
+    await until(/nt$/);
+    type("' AND ttl_la");
+    await until(/ttl_la$/);
+    type('\t');
+    await until(/st_access$/);
+    type(' IS NULL AND regexp_extract_a');
+    await until(/extract_a$/);
+    type('\t');
+    await until(/ll\($/);
+    type('\u0003');
+    await until(/statequery> $/);
+    type('.sch');
+    await until(/\.sch$/);
+    type('\t');
+    await until(/ema$/);
+    type('\u0003');
+    await until(/statequery> $/);
+    type('.exit\n');
+    expect(await exit()).toBe(0);
+  });
+
+  it('Ctrl-C drops a line, and stops a statement; the shell goes on', async () => {
+    start('shell', WORDCOUNT);
+    await until(/statequery> $/);
+    type('SELECT garbage');
+    await until(/garbage$/);
+    type('\u0003');
+    await until(/statequery> $/);
+    type('SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b;\n');
+    await until(/range\(10000000\) b;\n/);
+    await new Promise(resolve => setTimeout(resolve, 1000));
+    type('\u0003');
+    await until(/error: interrupted[\s\S]*statequery> $/);
+    type("SELECT value FROM keyed_state WHERE key = 'key_662';\n");
+    await until(/\| 11290 \|[\s\S]*statequery> $/);
+    type('.exit\n');
+    expect(await exit()).toBe(0);
+  });
+
+  it('keeps its history between sessions', async () => {
+    start('shell', WORDCOUNT);
+    const kept = history;
+    await until(/statequery> $/);
+    type('SELECT 41 + 1 AS answer;\n');
+    await until(/\| +42 \|[\s\S]*statequery> $/);
+    type('.exit\n');
+    await exit();
+    writeFileSync(`${kept}.2`, readFileSync(kept));
+    screen = '';
+    const command = [process.execPath, BIN, 'shell', WORDCOUNT].map(a => `'${a}'`).join(' ');
+    child = spawn('script', ['-qefc', command, '/dev/null'], {
+      env: { ...process.env, STATEQUERY_HISTORY: `${kept}.2`, TERM: 'xterm', NO_COLOR: '1' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    child.stdout?.on('data', (chunk: Buffer) => {
+      screen += stripVTControlCharacters(chunk.toString('utf8')).replaceAll('\r', '');
+    });
+    await until(/statequery> $/);
+    type('\u001b[A\u001b[A');
+    await until(/SELECT 41 \+ 1 AS answer;$/);
+    type('\n');
+    await until(/\| +42 \|[\s\S]*statequery> $/);
+    type('\u0004');
+    expect(await exit()).toBe(0);
+  });
+});
