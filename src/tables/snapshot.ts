@@ -7,9 +7,9 @@ import { statSync } from 'node:fs';
 import { type Rebase, SnapshotFiles } from '../checkpoint/files.js';
 import type { Metadata } from '../checkpoint/handles.js';
 import { locateSnapshot } from '../checkpoint/locate.js';
-import { readMetadata } from '../checkpoint/metadata.js';
+import { readMetadataFile } from '../checkpoint/metadata.js';
 import type { StateQueryError } from '../errors.js';
-import { openFile, ReadStats } from '../io/source.js';
+import { ReadStats } from '../io/source.js';
 import type { ClassPool, CodecContext } from '../serializers/codec.js';
 import type { StateContext } from '../state/entry.js';
 import { catalogOf } from './catalog.js';
@@ -60,14 +60,8 @@ export function openSnapshot(path: string, options: OpenOptions = {}): OpenedSna
   const stats = options.stats ?? new ReadStats();
   const located = locateSnapshot(path);
   if (located.note !== undefined) options.warn?.(located.note);
-  const source = openFile(located.metadataPath, stats);
-  let bytes: Uint8Array;
-  try {
-    bytes = source.read(0, source.size);
-  } finally {
-    source.close();
-  }
-  return new OpenedSnapshot(located.directory, located.metadataPath, readMetadata(bytes, located.metadataPath), options, stats);
+  const metadata = readMetadataFile(located.metadataPath, stats);
+  return new OpenedSnapshot(located.directory, located.metadataPath, metadata, options, stats);
 }
 
 export class OpenedSnapshot {
