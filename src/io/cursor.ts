@@ -129,6 +129,13 @@ export class Cursor {
 
   /** Unsigned varint of at most 5 bytes, as u32. */
   varint(what = 'varint'): number {
+    if (this.position < this.end) {
+      const first = this.bytes[this.position];
+      if (first < 0x80) {
+        this.position++;
+        return first;
+      }
+    }
     let result = 0;
     let shift = 0;
     const at = this.position;

@@ -4,6 +4,7 @@
  * An entry of the base that no change touched is shown where it stands. A touched one is made anew in a buffer of its own;
  * one whose namespace was merged into another is kept until the whole (state, key group) has passed.
  */
+import type { KeyGroupRange } from '../checkpoint/handles.js';
 import { Cursor } from '../io/cursor.js';
 import { copyOf } from '../io/window.js';
 import type { Base } from './changelog.js';
@@ -14,6 +15,11 @@ import { type Cell, latin1, type MapChange, type StateOverlay, type TimerChange 
 import { type MergedValue, mergeMap, mergeSegments } from './overlay-entries.js';
 
 const EMPTY = new Uint8Array(0);
+
+/** Whether a key group is one of a range. */
+export function inRange(range: KeyGroupRange, keyGroup: number): boolean {
+  return keyGroup >= range.first && keyGroup < range.first + range.count;
+}
 
 export class ChangelogCursor implements EntryCursor {
   state = -1;
@@ -45,6 +51,7 @@ export class ChangelogCursor implements EntryCursor {
     private readonly bases: readonly Base[],
     private readonly overlays: readonly (StateOverlay | undefined)[],
     private readonly filter: EntryFilter,
+    private readonly range: KeyGroupRange,
     private readonly context: StateContext,
   ) {
     this.keyFilter = filter.keys === undefined ? undefined : new KeyFilter(filter.keys);
@@ -72,6 +79,8 @@ export class ChangelogCursor implements EntryCursor {
       let state = -1;
       let keyGroup = -1;
       while (entries.next()) {
+        // handles of RocksDB keep their range when the changelog's is cut
+        if (!inRange(this.range, entries.keyGroup)) continue;
         const id = base.ids[entries.state];
         if (id !== state || entries.keyGroup !== keyGroup) {
           // several bases may hold parts of one key group

@@ -16,7 +16,7 @@ import { copyOf } from '../io/window.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
 import { MERGE_NAMESPACES, readRegistration } from './change.js';
 import { REGISTRATIONS, readChangeSets } from './change-sets.js';
-import { ChangelogCursor } from './changelog-cursor.js';
+import { ChangelogCursor, inRange } from './changelog-cursor.js';
 import type { EntryFilter, KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from './entry.js';
 import { unknownSnapshot, withWhere } from './header.js';
 import { guessKey, type KeySample } from './key-guess.js';
@@ -67,7 +67,7 @@ export function openChangelog(handle: ChangelogHandle, context: StateContext, op
       header,
       layout,
       backend: 'changelog',
-      entries: (filter: EntryFilter) => new ChangelogCursor(header, layout, bases, replay().overlays, filter, context),
+      entries: (filter: EntryFilter) => new ChangelogCursor(header, layout, bases, replay().overlays, filter, handle.range, context),
       unresolved: () => unresolvedOf(replay(), bases),
       close: () => {
         for (const { reader } of bases) reader.close();
@@ -115,7 +115,7 @@ function keyOf(
       if (keyGroup === REGISTRATIONS) {
         const { changeId, state } = readRegistration(change, 0);
         ids.set(changeId, state);
-      } else if (samples.length < SAMPLES && inRange(handle, keyGroup)) {
+      } else if (samples.length < SAMPLES && inRange(handle.range, keyGroup)) {
         const op = change.i8();
         const state = ids.get(change.i16());
         if (state === undefined || op === MERGE_NAMESPACES) return;
@@ -137,10 +137,6 @@ function tryApply(key: SerializerSnapshot, state: RegisteredState, op: number, b
   const overlay = new StateOverlay(state, { ...codecs, key: known });
   c.reset(bytes, 0, bytes.length);
   overlay.apply(op, 0, c);
-}
-
-function inRange(handle: ChangelogHandle, keyGroup: number): boolean {
-  return keyGroup >= handle.range.first && keyGroup < handle.range.first + handle.range.count;
 }
 
 interface Replay {
@@ -168,7 +164,7 @@ function replayChanges(
         );
         return;
       }
-      if (!inRange(handle, keyGroup)) return;
+      if (!inRange(handle.range, keyGroup)) return;
       const op = change.i8();
       const changeId = change.i16();
       const id = ids.get(changeId) ?? change.fail(`change of state ${changeId}, which was not registered`, change.position - 2);

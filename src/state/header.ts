@@ -37,6 +37,14 @@ const OLD_OPERATOR: Readonly<Record<number, string>> = { 1: '1.2', 2: '1.3 or 1.
 const MAX_HEADER = 1 << 25;
 
 const KINDS: readonly RegisteredKind[] = ['keyed', 'operator', 'broadcast', 'timer', 'keyed'];
+const SERIALIZER_KEYS: readonly string[] = ['KEY_SERIALIZER', 'NAMESPACE_SERIALIZER', 'VALUE_SERIALIZER', 'USER_KEY_SERIALIZER'];
+/** What a state of each kind has to have. */
+const REQUIRED: Readonly<Record<RegisteredKind, readonly string[]>> = {
+  keyed: ['NAMESPACE_SERIALIZER', 'VALUE_SERIALIZER'],
+  timer: ['VALUE_SERIALIZER'],
+  operator: ['VALUE_SERIALIZER'],
+  broadcast: ['KEY_SERIALIZER', 'VALUE_SERIALIZER'],
+};
 const STATE_TYPES: readonly string[] = ['UNKNOWN', 'VALUE', 'LIST', 'REDUCING', 'FOLDING', 'AGGREGATING', 'MAP'];
 const MODES: readonly string[] = ['SPLIT_DISTRIBUTE', 'UNION', 'BROADCAST'];
 
@@ -163,6 +171,7 @@ function readState(c: Cursor, id: number, place: Place): RegisteredState {
   for (let i = 0; i < n; i++) {
     const keyAt = c.position;
     const key = c.utf('serializer key');
+    if (!SERIALIZER_KEYS.includes(key)) c.fail(`serializer ${key} of state ${name} is not known`, keyAt);
     if (serializers.has(key)) c.fail(`state ${name} has two ${key}`, keyAt);
     const next = { ...place, more: i < n - 1 };
     const { snapshot, found } = readSnapshot(
@@ -179,6 +188,7 @@ function readState(c: Cursor, id: number, place: Place): RegisteredState {
   const mode = options.get('OPERATOR_STATE_DISTRIBUTION_MODE');
   if (stateType !== undefined && !STATE_TYPES.includes(stateType)) c.fail(`type ${stateType} of state ${name} is not known`, at);
   if (mode !== undefined && !MODES.includes(mode)) c.fail(`distribution mode ${mode} of state ${name} is not known`, at);
+  if (unreadable.length === 0) for (const key of REQUIRED[kind]) if (!serializers.has(key)) c.fail(`state ${name} has no ${key}`, at);
   const field = <K extends string>(as: K, key: string) => {
     const snapshot = serializers.get(key);
     return (snapshot === undefined ? {} : { [as]: snapshot }) as { [P in K]?: SerializerSnapshot };

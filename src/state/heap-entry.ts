@@ -4,7 +4,7 @@
  * A serializer whose values have no end of their own (Codec.unbounded) takes everything up to the cursor's end: the part is
  * then `swallowed`, and the reader of the file decides what that means. Flink: CopyOnWriteStateTableSnapshot (1.8–2.3).
  */
-import { UnsupportedError } from '../errors.js';
+import { CorruptError, UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
 import type { Codec, CodecContext, SerializerSnapshot } from '../serializers/codec.js';
 import type { RegisteredState } from './entry.js';
@@ -28,7 +28,6 @@ export class HeapEntry {
   private readonly key: Part;
   private readonly namespace: Part;
   private readonly value: Part | undefined;
-  private readonly size: number;
 
   constructor(key: SerializerSnapshot, state: RegisteredState, context: CodecContext) {
     const codecs = codecsOf(key, state, context);
@@ -39,8 +38,6 @@ export class HeapEntry {
     else if (codecs.element !== undefined) this.value = partOf(listOf(codecs.element));
     else this.value = partOf(mapOf(codecs.mapKey as Codec, codecs.mapValue as Codec));
     this.lastPart = this.value === undefined ? 'namespace' : 'value';
-    const sizes = [this.key.size, this.namespace.size, this.value === undefined ? 8 : this.value.size];
-    this.size = sizes.every(size => size > 0) ? sizes.reduce((a, b) => a + b) : -1;
   }
 
   /** `read` for step-over.ts: why a part took everything, if one did */
@@ -49,33 +46,48 @@ export class HeapEntry {
     return this.swallowed === undefined ? undefined : this.reason;
   };
 
+  /** Whether the entry at the cursor lies whole in its bytes and ends by itself; if not, the cursor has not moved for good. */
+  tryRead(c: Cursor): boolean {
+    const start = c.position;
+    try {
+      this.read(c);
+      return this.swallowed === undefined;
+    } catch (error) {
+      if (!(error instanceof CorruptError)) throw error;
+      c.position = start;
+      return false;
+    }
+  }
+
   /** Reads the entry at the cursor and steps over it. @throws CorruptError, also when the cursor ends before the entry */
   read(c: Cursor): void {
     const start = c.position;
-    if (this.size > 0) c.take(this.size, 'entry');
     this.swallowed = undefined;
-    c.position = start;
     if (this.value === undefined) {
       c.take(8, 'timestamp of the timer');
       this.keyStart = c.position;
-      this.keyEnd = this.step(c, this.key, 'key');
+      this.step(c, this.key, 'key');
+      this.keyEnd = c.position;
       this.namespaceStart = c.position;
-      this.namespaceEnd = this.swallowed === undefined ? this.step(c, this.namespace, 'namespace') : c.position;
+      if (this.swallowed === undefined) this.step(c, this.namespace, 'namespace');
+      this.namespaceEnd = c.position;
       this.userKeyStart = start;
-      this.userKeyEnd = c.position;
       this.valueStart = c.position;
-      this.valueEnd = c.position;
     } else {
       this.namespaceStart = start;
-      this.namespaceEnd = this.step(c, this.namespace, 'namespace');
+      this.step(c, this.namespace, 'namespace');
+      this.namespaceEnd = c.position;
       this.keyStart = c.position;
-      this.keyEnd = this.swallowed === undefined ? this.step(c, this.key, 'key') : c.position;
+      if (this.swallowed === undefined) this.step(c, this.key, 'key');
+      this.keyEnd = c.position;
       this.valueStart = c.position;
-      this.valueEnd = this.swallowed === undefined ? this.step(c, this.value, 'value') : c.position;
-      this.userKeyStart = this.valueStart;
-      this.userKeyEnd = this.valueStart;
+      this.userKeyStart = c.position;
+      if (this.swallowed === undefined) this.step(c, this.value, 'value');
     }
+    this.valueEnd = c.position;
+    this.userKeyEnd = this.value === undefined ? c.position : this.valueStart;
     if (c.position === start) c.fail('an entry of no bytes');
+    if (c.position > c.end) c.fail(`an entry of ${c.position - start} bytes where ${c.end - start} remain`, start);
   }
 
   /** Ends all parts at `end` at the latest. */
@@ -90,11 +102,14 @@ export class HeapEntry {
     this.valueEnd = Math.min(this.valueEnd, end);
   }
 
-  private step(c: Cursor, part: Part, what: 'key' | 'namespace' | 'value'): number {
-    if (part.size > 0) {
-      c.take(part.size, what);
-      return c.position;
-    }
+  private step(c: Cursor, part: Part, what: 'key' | 'namespace' | 'value'): void {
+    const { size } = part;
+    if (size > 0 && size <= c.end - c.position) c.position += size;
+    else if (size > 0) c.take(size, what);
+    else this.skip(c, part, what);
+  }
+
+  private skip(c: Cursor, part: Part, what: 'key' | 'namespace' | 'value'): void {
     try {
       part.codec.skip(c);
     } catch (error) {
@@ -102,13 +117,12 @@ export class HeapEntry {
       c.position = c.end;
       this.swallowed = what;
       this.reason = error.message;
-      return c.position;
+      return;
     }
     if (part.unbounded && c.position === c.end) {
       this.swallowed = what;
       this.reason = part.codec.opaque ?? 'its serializer is opaque';
     }
-    return c.position;
   }
 }
 

@@ -145,7 +145,8 @@ class HeapCursor implements EntryCursor {
       if (!first && !window.atEnd()) window.fail(`bytes left over after state ${this.header.states[this.current].name}`);
       if (!first && !frames.nextStream()) window.fail(`${this.statesLeft} states of key group ${this.keyGroup} are missing`);
       window.openStream(frames);
-    }
+    } else if (this.groupEnd - window.base - window.position < 6)
+      window.fail(`key group ${this.keyGroup} ends before ${this.statesLeft} of its states`);
     const id = window.u16('state id');
     if (id >= this.seen.length || this.seen[id] === 1)
       window.fail(
@@ -208,10 +209,13 @@ class HeapCursor implements EntryCursor {
   private entry(): boolean {
     const { window, cursor, current } = this;
     const entry = this.entryOf(current);
-    try {
-      stepOver(window, cursor, this.groupEnd, entry.readFrom);
-    } catch (error) {
-      throw error instanceof CorruptError ? this.located(error) : error;
+    // the cursor stands where the last entry ended: most entries lie whole in the window
+    if (cursor.position !== window.position || cursor.bytes !== window.bytes || !entry.tryRead(cursor)) {
+      try {
+        stepOver(window, cursor, this.groupEnd, entry.readFrom);
+      } catch (error) {
+        throw error instanceof CorruptError ? this.located(error) : error;
+      }
     }
     this.unsplit = undefined;
     this.unsplitKey = undefined;

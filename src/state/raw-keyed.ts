@@ -8,7 +8,7 @@
  * Flink: KeyedStateCheckpointOutputStream (1.8–2.3).
  */
 import type { KeyedHandle, KeyGroupsHandle } from '../checkpoint/handles.js';
-import { CorruptError } from '../errors.js';
+import { CorruptError, UnsupportedError } from '../errors.js';
 import type { ByteSource } from '../io/source.js';
 import type { KeyedStateReader, StateContext } from './entry.js';
 import { withWhere } from './header.js';
@@ -34,8 +34,14 @@ export function openRawKeyedState(handle: KeyedHandle, context: StateContext): R
   const close = () => source.close();
   try {
     const places = rawPlaces(handle, source, context.where);
-    if (places.length > 0 && places.every(place => rawTimersVersion(source, place) !== undefined))
-      return { kind: 'timers', reader: openRawTimers(source, places, context), close };
+    if (places.length > 0 && places.every(place => rawTimersVersion(source, place) !== undefined)) {
+      try {
+        return { kind: 'timers', reader: openRawTimers(source, places, context), close };
+      } catch (error) {
+        if (!(error instanceof UnsupportedError)) throw error;
+        context.warn(`${source.name}: timers are shown as bytes: ${error.message}`);
+      }
+    }
     return {
       kind: 'bytes',
       *groups() {

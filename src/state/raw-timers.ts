@@ -127,10 +127,11 @@ class RawTimerWalk {
     if (services < 0) window.fail(`${services} timer services`, window.position - 4);
     for (let s = 0; s < services; s++) {
       let service: Service | undefined;
-      stepOver(window, c, limit, cursor => {
+      const unknown = stepOver(window, c, limit, cursor => {
         service = readService(cursor, version as 1 | 2);
         return undefined;
       });
+      if (unknown !== undefined) throw new UnsupportedError(unknown, { file: source.name, offset: window.offset });
       window.position = c.position;
       onService(service as unknown as Service, s);
       const codecs = codecsOf((service as unknown as Service).key, queueOf(service as unknown as Service), this.context.codecs);

@@ -337,6 +337,13 @@ describe.each([
     expect(rows(handle, { keyGroups: new Set([2]) })).toEqual([]);
     expect(rows(handle, { keyGroups: new Set([3]), states: new Set([0]) })).toHaveLength(4);
   });
+  it('leaves out what a base holds beyond its range', () => {
+    const handle = {
+      ...changelog([base], [logOf([[...REGISTER, set(COUNT, 'a', NO_NAMESPACE, long(10))]])]),
+      range: { first: 0, count: 3 },
+    };
+    expect(rows(handle)).toEqual([]);
+  });
   it('may register states that the base does not have', () => {
     const fresh = keyed('fresh', 'VALUE', STRING);
     IDS.set(fresh, 33);

@@ -2,6 +2,7 @@
 import { Cursor } from '../../src/io/cursor.js';
 import { jsonOf } from '../../src/io/json.js';
 import type { Codec } from '../../src/serializers/codec.js';
+import { opaqueCodec } from '../../src/serializers/opaque.js';
 import type { EntryCursor, EntryFilter, KeyedStateReader, OperatorStateReader, StateContext } from '../../src/state/entry.js';
 import { codecsOf } from '../../src/state/state-codecs.js';
 
@@ -40,7 +41,7 @@ function textual(value: unknown): unknown {
 /** All rows of a reader; every part must end exactly where its range does. */
 export function keyedRows(reader: KeyedStateReader, context: StateContext, filter: EntryFilter = {}): Row[] {
   const rows: Row[] = [];
-  const c = new Cursor(new Uint8Array(0));
+  const c = new Cursor(new Uint8Array(0), 0, 0, { file: 'value', where: context.where });
   const entries = reader.entries(filter);
   try {
     while (entries.next()) expand(reader, context, entries, c, rows);
@@ -119,9 +120,9 @@ export interface ElementRow {
 
 export function operatorRows(reader: OperatorStateReader, context: StateContext): ElementRow[] {
   const rows: ElementRow[] = [];
-  const c = new Cursor(new Uint8Array(0));
+  const c = new Cursor(new Uint8Array(0), 0, 0, { file: 'value', where: context.where });
   for (const state of reader.header.states) {
-    const value = state.value?.codec(context.codecs) as Codec;
+    const value = state.value?.codec(context.codecs) ?? opaqueCodec('unknown', 'no serializer');
     for (const e of reader.elements(state)) {
       const part = (codec: Codec, start: number, end: number) => {
         c.reset(e.bytes, start, end);
@@ -134,7 +135,7 @@ export function operatorRows(reader: OperatorStateReader, context: StateContext)
           ? {
               state: state.name,
               index: e.index,
-              mapKey: part(state.key?.codec(context.codecs) as Codec, e.start, e.end),
+              mapKey: part(state.key?.codec(context.codecs) ?? value, e.start, e.end),
               value: part(value, e.valueStart, e.valueEnd),
             }
           : { state: state.name, index: e.index, value: part(value, e.start, e.end) },
