@@ -3,8 +3,11 @@
  *
  *   file = blocks of 32 KiB; a record never starts in the last 6 bytes of a block, which are zero
  *   u32 masked CRC-32C of type and payload · u16 length · u8 type · payload                      (little-endian)
- *     type 1 whole · 2 first · 3 middle · 4 last part · 0 nothing (preallocated) · 5–8 the same as 1–4 with a u32 log number
- *     before the payload (recycled logs) · 9 and above with the top bit 0x80 clear: not known
+ *     type 1 whole · 2 first · 3 middle · 4 last part · 5–8 the same with a u32 log number before the payload (recycled logs)
+ *     · 0x80 set: may be skipped
+ *
+ * RocksDB takes zeros for space that was allocated and not written. A snapshot's files are cut to what was written, so zeros in
+ * them are damage here.
  *
  * Mirrors db/log_format.h and db/log_reader.cc of RocksDB 8.10.
  */
@@ -43,11 +46,6 @@ export function* logRecords(bytes: Uint8Array, origin: ErrorOrigin, base = 0): G
     if (bytes.length - p < HEADER) fail('log record is cut off');
     const length = bytes[p + 4] | (bytes[p + 5] << 8);
     let type = bytes[p + 6];
-    if (type === 0 && length === 0 && readU32(bytes, p) === 0) {
-      if (bytes.subarray(p, Math.min(bytes.length, p + left)).some(b => b !== 0)) fail('log record of type 0');
-      p += left;
-      continue;
-    }
     const recycled = type >= 5 && type <= 8;
     const header = recycled ? RECYCLABLE_HEADER : HEADER;
     if (header + length > left || header + length > bytes.length - p) fail(`log record of ${length} bytes is cut off`);
@@ -55,6 +53,7 @@ export function* logRecords(bytes: Uint8Array, origin: ErrorOrigin, base = 0): G
     if (maskCrc32c(crc32c(bytes, p + 6, p + header + length)) !== readU32(bytes, p)) fail('log record does not match its checksum');
     const payload = bytes.subarray(p + header, p + header + length);
     if (recycled) type -= 4;
+    if (type === 0) fail('log record of type 0');
     if (type > 4) {
       if ((type & IGNORABLE) === 0) throw new UnsupportedError(`log record of type ${type}`, { ...origin, offset: base + p });
     } else if (type === 1 || type === 2) {

@@ -78,6 +78,7 @@ function tablesOfManifest(
   context: StateContext,
 ): ReadonlyMap<string, FamilyFiles> {
   const families = new Map<string, FamilyFiles>();
+  const live = new Set<string>();
   for (const family of manifest.columnFamilies) {
     const tables = family.files.map(live => {
       const name = `${String(live.number).padStart(6, '0')}.sst`;
@@ -96,7 +97,10 @@ function tablesOfManifest(
       };
     });
     families.set(family.name, { name: family.name, files: tables });
+    for (const { name } of tables) live.add(name);
   }
+  const others = [...files.keys()].filter(name => name.endsWith('.sst') && !live.has(name));
+  if (others.length > 0) context.warn(`${context.where}: ${others.join(', ')} not among the live files of the MANIFEST, not read`);
   return families;
 }
 
