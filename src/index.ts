@@ -1,12 +1,46 @@
 /**
- * The library: open a snapshot, look at its tables, scan them, or ask in SQL.
+ * The library: open a snapshot, look at its tables, read them with or without SQL.
  *
  *   const snapshot = openSnapshot('/savepoints/savepoint-1');
- *   for (const name of snapshot.catalog.names(false)) …
+ *   const database = await openDatabase({ snapshots: new Map([['s', snapshot.catalog]]) });
+ *   for await (const row of rows(database.query('SELECT key, value FROM keyed_state'))) …
+ *   for (const row of scanRows(snapshot.catalog.find('operators')!)) …
+ *
+ * The engine is loaded by openDatabase; opening a snapshot reads `_metadata` alone.
  */
+export type { Rebase } from './checkpoint/paths.js';
+export { parseRebase } from './checkpoint/paths.js';
+export { type InferredUid, inferUids, matchUids, operatorIdOf, parseUidsFile, type UidEntry } from './checkpoint/uid.js';
 export * from './errors.js';
 export { type Column, type ColumnBatch, columnValue } from './io/column.js';
-export { jsonOf, textOf } from './io/json.js';
+export { type JsonOptions, jsonOf, textOf } from './io/json.js';
+export { ReadStats } from './io/source.js';
+export { openClassPool } from './java/jar.js';
+export { type PlainObject, type PlainValue, plainValue, rows, type ScanOptions, scanRows } from './output/objects.js';
+export {
+  type Database,
+  type DatabaseOptions,
+  type EngineKind,
+  type EngineOptions,
+  openDatabase,
+  type QueryResult,
+  type ResultColumn,
+} from './sql/engine.js';
+export type { KnownName, OperatorNames } from './tables/names.js';
 export { OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from './tables/snapshot.js';
-export type * from './tables/table.js';
+export type {
+  BoundColumn,
+  BoundTable,
+  Catalog,
+  ColumnSpec,
+  Constant,
+  Filter,
+  Projection,
+  Restriction,
+  Scan,
+  ScanExplanation,
+  ScanRequest,
+  Table,
+  TableSpec,
+} from './tables/table.js';
 export * from './types.js';

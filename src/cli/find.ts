@@ -25,7 +25,7 @@ export async function runFind(key: string, path: string | undefined, flags: SqlF
   const snapshot = openWith(snapshotPath(path), flags, session, stats);
   try {
     const states = tableObjects(snapshot, 'state_meta').filter(row => row['state_kind'] === 'keyed' || row['state_kind'] === 'timer');
-    const counts = await interruptible(signal => countRows(key, snapshot, states, flags, stats, signal));
+    const counts = await interruptible(signal => countRows(key, snapshot, states, flags, session, stats, signal));
     const unread = new Set(states.filter(row => row['key_type'] === 'JSON').map(idOf));
     const seen = new Set<string>();
     const rows = states
@@ -62,10 +62,11 @@ async function countRows(
   snapshot: OpenedSnapshot,
   states: readonly ObjectRow[],
   flags: SqlFlags,
+  session: Session,
   stats: ReadStats,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const database = await openDatabaseFor(new Map([['snapshot', snapshot]]), flags, stats, signal);
+  const database = await openDatabaseFor(new Map([['snapshot', snapshot]]), flags, session, stats, signal);
   try {
     const counts = new Map<string, bigint>();
     const add = async (sql: string, text: string): Promise<void> => {

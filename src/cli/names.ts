@@ -11,7 +11,7 @@ export function namesFor(path: string, flags: ReadingFlags, options: OpenOptions
   if (flags.uids === undefined && flags.guessUids !== true) return undefined;
   const { warn: _, ...quiet } = options;
   const snapshot = openSnapshot(path, quiet);
-  const ids = snapshot.operators.filter(o => o.uid === null).map(o => o.id);
+  const ids = snapshot.operators.filter(o => o.uidSource !== 'snapshot').map(o => o.id);
   snapshot.close();
   const names = new Map<string, KnownName>();
   if (flags.guessUids === true) for (const [id, { uid }] of inferUids(ids)) names.set(id, { uid, name: null, source: 'inferred' });

@@ -61,7 +61,7 @@ export function addOutputOptions(command: Command): Command {
   command.optionsGroup('Output options:');
   return command
     .addOption(
-      new Option('-o, --output <form>', 'form of the result (default: STATEQUERY_OUTPUT, else table)').choices([...OUTPUT_FORMATS]),
+      new Option('-o, --output <form>', 'form of the result, otherwise STATEQUERY_OUTPUT, otherwise table').choices([...OUTPUT_FORMATS]),
     )
     .option('--json', 'the same as -o json; errors are JSON too')
     .option('--csv', 'the same as -o csv')
@@ -95,7 +95,7 @@ export function addReadingOptions(command: Command): Command {
       collect,
       [],
     )
-    .option('--as-of <time>', 'moment that ttl_expired is about: 2026-01-31T12:00:00Z or milliseconds (default: now)')
+    .option('--as-of <time>', 'moment that ttl_expired is about, otherwise now: 2026-01-31T12:00:00Z or milliseconds')
     .option('--skip-damaged', 'pass over what is damaged, give the rest, end with 5')
     .option('--no-verify', 'do not compute checksums');
 }

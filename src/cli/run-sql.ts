@@ -20,7 +20,7 @@ export async function runSql(first: string | undefined, second: string | undefin
   const snapshots = openSnapshots(path, flags, session, stats);
   try {
     await interruptible(async signal => {
-      const database = await openDatabaseFor(snapshots, flags, stats, signal);
+      const database = await openDatabaseFor(snapshots, flags, session, stats, signal);
       const progress = new Progress(session, stats);
       try {
         for await (const result of database.query(text, parameters)) {
@@ -40,12 +40,14 @@ export async function runSql(first: string | undefined, second: string | undefin
 export function openDatabaseFor(
   snapshots: ReadonlyMap<string, OpenedSnapshot>,
   flags: QueryFlags,
+  session: Session,
   stats: ReadStats,
   signal?: AbortSignal,
 ): Promise<Database> {
   return openDatabase({
     snapshots: new Map([...snapshots].map(([alias, snapshot]) => [alias, snapshot.catalog])),
     engine: flags.engine,
+    onRunaway: error => session.die(error),
     readStats: { current: () => ({ filesOpened: stats.filesOpened, bytesRead: stats.bytesRead, entries: stats.entriesDecoded }) },
     ...(signal === undefined ? {} : { signal }),
     ...(flags.threads === undefined ? {} : { threads: flags.threads }),

@@ -2,8 +2,9 @@
  * One run of a command: its streams, how loud it is, and the writer of its results. Data goes to standard output; notes, warnings,
  * progress and timing go to standard error.
  */
+import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { UsageError } from '../errors.js';
+import { type StateQueryError, UsageError } from '../errors.js';
 import type { ReadStats } from '../io/source.js';
 import { type Paint, paintFor } from '../output/color.js';
 import { escapeText } from '../output/escape.js';
@@ -19,6 +20,7 @@ import {
 } from '../output/format.js';
 import { type Sink, streamSink } from '../output/sink.js';
 import type { OutputFlags } from './options.js';
+import { report } from './report.js';
 
 export interface Streams {
   readonly stdin: ReadStream | NodeJS.ReadStream;
@@ -108,6 +110,14 @@ export class Session {
   note(message: string): void {
     if (this.flags.quiet) return;
     this.streams.stderr.write(`${this.errorPaint.yellow('note:')} ${escapeText(message)}\n`);
+  }
+
+  /** Ends the process at once with an error, for what cannot be unwound. */
+  die(error: StateQueryError): never {
+    const json = this.format === 'json' || this.format === 'ndjson';
+    const { text, exitCode } = report(error, { json, paint: this.errorPaint, stack: false });
+    writeSync(2, text);
+    process.exit(exitCode);
   }
 
   /** What ends a run: the note on integers that JSON readers round, and with -v what was read. */

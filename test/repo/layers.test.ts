@@ -8,13 +8,29 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const SRC = join(ROOT, 'src');
 
 /** An import goes only from a later to an earlier (or the same) one. */
-const LAYERS = ['types', 'errors', 'io', 'sst', 'java', 'checkpoint', 'serializers', 'state', 'tables', 'sql', 'output', 'cli', 'index'];
+const LAYERS = [
+  'types',
+  'errors',
+  'io',
+  'sst',
+  'java',
+  'checkpoint',
+  'serializers',
+  'state',
+  'connectors',
+  'tables',
+  'sql',
+  'output',
+  'cli',
+  'index',
+];
 
 /** The one file or folder that imports a package. */
 const PLACES: Readonly<Record<string, string>> = {
   '@bokuweb/zstd-wasm': 'io/zstd.ts',
   '@duckdb/node-bindings': 'sql/duckdb/',
   '@openpgp/seek-bzip': 'io/',
+  alasql: 'sql/alasql/',
   chalk: 'output/color.ts',
   commander: 'cli/',
   hysnappy: 'io/snappy.ts',

@@ -45,7 +45,7 @@ export class ShellState {
     try {
       await interruptible(async signal => {
         // an engine that was stopped keeps its signal: the next statement opens another
-        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.stats, signal);
+        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.session, this.stats, signal);
         const writer = resultWriter(this.session.outputOptions(this.mode), this.session.sink);
         const progress = new Progress(this.session, this.stats);
         try {
