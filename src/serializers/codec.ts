@@ -7,7 +7,7 @@
 import type { Column } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import type { ClassPool } from '../java/class-file.js';
-import type { SqlType, Value } from '../types.js';
+import type { JsonText, SqlType, Value } from '../types.js';
 
 export type { ClassLayout, ClassPool, FieldLayout } from '../java/class-file.js';
 
@@ -28,6 +28,11 @@ export interface Codec {
    * composite, what follows such a value is not decodable.
    */
   readonly unbounded?: boolean;
+  /**
+   * Beside `unbounded`: true when that happens only for values of classes that the snapshot does not name (Kryo). What is built on
+   * it keeps its type; a value in partial form is refused by a typed column.
+   */
+  readonly mostlyBounded?: boolean;
   /** A value of `type`; a JsonText that ends in `"$hex"` when this value could be decoded in part only, up to the cursor's end. */
   read(c: Cursor): Value;
   skip(c: Cursor): void;
@@ -66,8 +71,22 @@ export interface CodecContext {
   readonly flinkMajor?: 1 | 2;
   /** class layouts from `--jar`; java/jar.ts */
   readonly classes?: ClassPool;
+  /** JSON of a protobuf message by its Java class, when the user gave its schema */
+  readonly protobuf?: (className: string, bytes: Uint8Array) => JsonText | undefined;
   /** current nesting of codec building, limited */
   readonly depth?: number;
+}
+
+/** Whether values of a codec swallow what follows them as a rule: what is built on it has JSON as its type. */
+export function hidesEnd(codec: Codec): boolean {
+  return codec.unbounded === true && codec.mostlyBounded !== true;
+}
+
+/** `unbounded` and `mostlyBounded` of what is built on these codecs. */
+export function boundsOf(codecs: readonly Codec[]): { unbounded?: boolean; mostlyBounded?: boolean } {
+  const unbounded = codecs.filter(x => x.unbounded === true);
+  if (unbounded.length === 0) return {};
+  return unbounded.some(hidesEnd) ? { unbounded: true } : { unbounded: true, mostlyBounded: true };
 }
 
 /** A codec whose append() goes through read(). Hot codecs write their own. */
@@ -76,6 +95,7 @@ export function codecOf(parts: {
   length?: number;
   opaque?: string;
   unbounded?: boolean;
+  mostlyBounded?: boolean;
   read(c: Cursor): Value;
   skip?(c: Cursor): void;
   append?(c: Cursor, out: Column): void;
@@ -86,6 +106,7 @@ export function codecOf(parts: {
     length: parts.length ?? -1,
     ...(parts.opaque === undefined ? {} : { opaque: parts.opaque }),
     ...(parts.unbounded === undefined ? {} : { unbounded: parts.unbounded }),
+    ...(parts.mostlyBounded === undefined ? {} : { mostlyBounded: parts.mostlyBounded }),
     read,
     skip: parts.skip ?? (c => void read(c)),
     append: parts.append ?? ((c, out) => out.push(read(c))),

@@ -8,11 +8,11 @@
  * and `$hex` of everything from that part on: `{"f0": 1, "f1": {"$serializer": "…"}, "$hex": "…"}`. A composite with such a
  * part before its last one has JSON as its type; with it in last place, only that field is JSON.
  */
-import { type Column, StructColumn } from '../io/column.js';
+import { type Column, outOfRange, StructColumn } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import { INSIDE_JSON, jsonOf, jsonString } from '../io/json.js';
 import { JSON_TYPE, JsonText, type SqlType, Struct, type StructExtra, type Value } from '../types.js';
-import type { Codec } from './codec.js';
+import { boundsOf, type Codec, hidesEnd } from './codec.js';
 
 export interface Part {
   readonly name: string;
@@ -51,22 +51,22 @@ export function distinctNames(names: readonly string[]): string[] {
 }
 
 /** Why and how far values made of these parts cannot be decoded: `opaque` and `unbounded` of a composite codec. */
-export function obstacles(parts: readonly Part[]): { opaque?: string; unbounded?: boolean } {
+export function obstacles(parts: readonly Part[]): { opaque?: string; unbounded?: boolean; mostlyBounded?: boolean } {
   const reasons: string[] = [];
   parts.forEach((p, i) => {
     if (p.codec.opaque === undefined) return;
-    const hidden = p.codec.unbounded === true && i < parts.length - 1 ? '; it hides what follows it' : '';
+    const hidden = hidesEnd(p.codec) && i < parts.length - 1 ? '; it hides what follows it' : '';
     reasons.push(`${p.name}: ${p.codec.opaque}${hidden}`);
   });
   return {
     ...(reasons.length === 0 ? {} : { opaque: reasons.join(' · ') }),
-    ...(parts.some(p => p.codec.unbounded === true) ? { unbounded: true } : {}),
+    ...boundsOf(parts.map(p => p.codec)),
   };
 }
 
-/** true when a part before the last one may hide what follows: the whole can only be JSON */
+/** true when a part before the last one hides what follows: the whole can only be JSON */
 export function hidesParts(parts: readonly Part[]): boolean {
-  return parts.slice(0, -1).some(p => p.codec.unbounded === true);
+  return parts.slice(0, -1).some(p => hidesEnd(p.codec));
 }
 
 /** Parts back to back as one codec. */
@@ -113,13 +113,27 @@ export function compositeCodec(parts: readonly Part[], options: CompositeOptions
       return;
     }
     const { children } = out;
+    const start = c.position;
     out.begin();
     for (let i = 0; i < n; i++) {
-      if (flagged && c.bool()) children[i].pushNull();
-      else codecs[i].append(c, children[i]);
+      if (flagged && c.bool()) {
+        children[i].pushNull();
+        continue;
+      }
+      codecs[i].append(c, children[i]);
+      if (c.position === c.end && i < n - 1 && codecs[i].unbounded === true) refusePartial(c, start, read, out);
     }
   };
   return { type: jsonOnly ? JSON_TYPE : fields, length, ...obstacles(parts), read, skip, append };
+}
+
+/**
+ * In the middle of appending a value from `start`, a part reached the cursor's end.
+ * @throws VALUE_OUT_OF_RANGE when it swallowed the parts after it; they may as well take no bytes
+ */
+export function refusePartial(c: Cursor, start: number, read: (c: Cursor) => Value, out: Column): void {
+  c.position = start;
+  if (read(c) instanceof JsonText) throw outOfRange(out.type, 'decoded only in part');
 }
 
 /**

@@ -12,7 +12,7 @@
 import { type Column, StructColumn } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import { Struct, struct, type Value } from '../types.js';
-import { type Codec, codecOf } from './codec.js';
+import { boundsOf, type Codec, codecOf } from './codec.js';
 import { obstacles, type Part } from './composite.js';
 import { defineSerializer, named, readComposite, type SnapshotBody } from './snapshot.js';
 
@@ -50,13 +50,19 @@ export function choiceCodec(first: Part, second: Part, isFirst: (c: Cursor) => b
   };
 }
 
-function obstaclesOfChoice(parts: readonly Part[]): { opaque?: string; unbounded?: boolean } {
+function obstaclesOfChoice(parts: readonly Part[]): { opaque?: string; unbounded?: boolean; mostlyBounded?: boolean } {
   // neither hides the other: each is the last part when it is there
   return {
-    ...obstacles([parts[0]]),
-    ...obstacles([parts[1]]),
+    ...reasonOf(parts[0]),
+    ...reasonOf(parts[1]),
+    ...boundsOf(parts.map(p => p.codec)),
     ...(parts.every(p => p.codec.opaque !== undefined) ? { opaque: parts.map(p => `${p.name}: ${p.codec.opaque}`).join(' · ') } : {}),
   };
+}
+
+function reasonOf(part: Part): { opaque?: string } {
+  const { opaque } = obstacles([part]);
+  return opaque === undefined ? {} : { opaque };
 }
 
 /** The value or NULL after a boolean. `nullIs`: the byte that says null; `padding`: bytes written for a null. */
@@ -70,7 +76,7 @@ export function optionalCodec(inner: Codec, nullIs: boolean, padding = 0): Codec
     type: inner.type,
     length: padding > 0 ? 1 + padding : -1,
     ...(inner.opaque === undefined ? {} : { opaque: inner.opaque }),
-    ...(inner.unbounded === true ? { unbounded: true } : {}),
+    ...boundsOf([inner]),
     read: (c): Value => (isNull(c) ? null : inner.read(c)),
     skip(c) {
       if (!isNull(c)) inner.skip(c);

@@ -13,7 +13,7 @@ import type { Column } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import { INSIDE_JSON, jsonOf, jsonString } from '../io/json.js';
 import { JsonText, type SqlType, Struct, type StructExtra, sameType, type Value } from '../types.js';
-import type { Codec } from './codec.js';
+import { boundsOf, type Codec } from './codec.js';
 import { compositeCodec, type Part } from './composite.js';
 import { takeRestHex } from './opaque.js';
 
@@ -80,7 +80,7 @@ export function pojoCodec(shape: PojoShape): Codec {
     type: own.type,
     length: -1,
     ...(reasons.length === 0 ? {} : { opaque: reasons.join(' · ') }),
-    ...(own.unbounded === true ? { unbounded: true } : {}),
+    ...boundsOf([own]),
     read,
     skip(c) {
       const at = c.position;

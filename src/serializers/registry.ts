@@ -168,7 +168,7 @@ function readerOf(snapshotClass: string, version: number, place: Place): Snapsho
 }
 
 function finish(reader: SnapshotReader, body: SnapshotBody): SerializerSnapshot {
-  const memo: { major: 1 | 2 | undefined; classes: unknown; codec: Codec }[] = [];
+  const memo: { major: 1 | 2 | undefined; classes: unknown; protobuf: unknown; codec: Codec }[] = [];
   return {
     serializer: body.serializer,
     text: body.text,
@@ -178,10 +178,10 @@ function finish(reader: SnapshotReader, body: SnapshotBody): SerializerSnapshot 
     children: body.children ?? [],
     details: body.details ?? {},
     codec(context: CodecContext): Codec {
-      const made = memo.find(m => m.major === context.flinkMajor && m.classes === context.classes);
+      const made = memo.find(m => m.major === context.flinkMajor && m.classes === context.classes && m.protobuf === context.protobuf);
       if (made !== undefined) return made.codec;
       const codec = body.codec({ ...context, depth: (context.depth ?? 0) + 1 });
-      memo.push({ major: context.flinkMajor, classes: context.classes, codec });
+      memo.push({ major: context.flinkMajor, classes: context.classes, protobuf: context.protobuf, codec });
       return codec;
     },
   };

@@ -14,7 +14,7 @@ import type { Cursor } from '../io/cursor.js';
 import { INSIDE_JSON, jsonOf } from '../io/json.js';
 import { JSON_TYPE, JsonText, Struct, type StructExtra, type Value } from '../types.js';
 import type { Codec } from './codec.js';
-import { hidesParts, obstacles, type Part, partialOf, structType } from './composite.js';
+import { hidesParts, obstacles, type Part, partialOf, refusePartial, structType } from './composite.js';
 import { defineSerializer, named, readComposite, type SnapshotBody } from './snapshot.js';
 
 const KINDS = ['+I', '-U', '+U', '-D'];
@@ -78,12 +78,17 @@ export function rowCodec(parts: readonly Part[], withKind: boolean): Codec {
         out.push(read(c));
         return;
       }
+      const start = c.position;
       const mask = c.take(maskBytes, 'null mask of a row');
       const { children } = out;
       out.begin();
       for (let i = 0; i < n; i++) {
-        if (bit(c.bytes, mask, i + kindBits)) children[i].pushNull();
-        else codecs[i].append(c, children[i]);
+        if (bit(c.bytes, mask, i + kindBits)) {
+          children[i].pushNull();
+          continue;
+        }
+        codecs[i].append(c, children[i]);
+        if (c.position === c.end && i < n - 1 && codecs[i].unbounded === true) refusePartial(c, start, read, out);
       }
     },
   };

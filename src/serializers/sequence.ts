@@ -8,12 +8,12 @@
  * When an element's own end cannot be known, it has swallowed those after it: the JSON form is then
  * `{"$size": n, "$elements": [what came before], "$hex": "…"}` (`$entries` for maps).
  */
-import { type Column, ListColumn, mapKeyIdentity, outOfRange } from '../io/column.js';
+import { BytesColumn, type Column, FixedColumn, ListColumn, mapKeyIdentity, outOfRange } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import { INSIDE_JSON, jsonOf } from '../io/json.js';
 import { JSON_TYPE, JsonText, list, MapValue, map, type SqlType, type Value } from '../types.js';
-import type { Codec } from './codec.js';
-import { hoistHex } from './composite.js';
+import { boundsOf, type Codec, hidesEnd } from './codec.js';
+import { hoistHex, refusePartial } from './composite.js';
 
 /** Elements of no bytes at all (a list of NullValues) are believed up to this number; more can only be damage. */
 const MAX_EMPTY = 16;
@@ -37,7 +37,7 @@ export interface ListOptions {
 export function listCodec(element: Codec, { flag }: ListOptions = {}): Codec {
   const nullFlag = flag === 'isNull';
   const elements = list(element.type);
-  const jsonOnly = element.unbounded === true;
+  const jsonOnly = hidesEnd(element);
   const count = (c: Cursor): number => readCount(c, 'number of elements', flag === undefined ? 0 : 1);
 
   const read = (c: Cursor): Value => {
@@ -82,10 +82,14 @@ export function listCodec(element: Codec, { flag }: ListOptions = {}): Codec {
         return;
       }
       const [child] = out.children;
+      const start = c.position;
       const n = count(c);
       for (let i = 0; i < n; i++) {
         if (flag !== undefined && c.bool() === nullFlag) child.pushNull();
-        else element.append(c, child);
+        else {
+          element.append(c, child);
+          if (c.position === c.end && i < n - 1 && element.unbounded === true) refusePartial(c, start, read, out);
+        }
       }
       out.finish();
     },
@@ -105,7 +109,7 @@ export function mapCodec(key: Codec, value: Codec, { flag = 'valueIsNull' }: Map
   };
   const isNull = (c: Cursor): boolean => !byEntry && c.bool();
   const entriesType = map(key.type, value.type);
-  const jsonOnly = key.unbounded === true || value.unbounded === true;
+  const jsonOnly = hidesEnd(key) || hidesEnd(value);
   // a key may be empty, but the flag after it is not
   const count = (c: Cursor): number => readCount(c, 'number of map entries', 1);
 
@@ -171,24 +175,63 @@ export function mapCodec(key: Codec, value: Codec, { flag = 'valueIsNull' }: Map
         return;
       }
       const [keys, values] = out.children;
+      const start = c.position;
       const n = count(c);
-      const seen = n > 1 ? new Set<unknown>() : undefined;
+      const direct = n <= SMALL_MAP && comparesByBytes(keys);
+      const seen = direct ? undefined : new Set<unknown>();
+      const first = keys.length;
       for (let i = 0; i < n; i++) {
         beginEntry(c);
-        const k = key.read(c);
-        if (k === null) throw outOfRange(out.type, 'a map with a null key');
-        if (seen !== undefined) {
+        if (seen === undefined) {
+          key.append(c, keys);
+          if (c.position === c.end && key.unbounded === true) refusePartial(c, start, read, out);
+          if (keys.validity[first + i] === 0) throw outOfRange(out.type, 'a map with a null key');
+          if (repeats(keys, first)) throw outOfRange(out.type, 'a map with a repeated key');
+        } else {
+          const k = key.read(c);
+          if (c.position === c.end && key.unbounded === true) refusePartial(c, start, read, out);
+          if (k === null) throw outOfRange(out.type, 'a map with a null key');
           const id = mapKeyIdentity(k);
           if (seen.has(id)) throw outOfRange(out.type, 'a map with a repeated key');
           seen.add(id);
+          keys.push(k);
         }
-        keys.push(k);
         if (isNull(c)) values.pushNull();
         else value.append(c, values);
+        if (c.position === c.end && i < n - 1 && value.unbounded === true) refusePartial(c, start, read, out);
       }
       out.finish();
     },
   };
+}
+
+/** Up to so many keys are compared with each other as the column has them, which needs no JavaScript values. */
+const SMALL_MAP = 16;
+
+/** Whether equal keys have equal bytes in the column, and only those. */
+function comparesByBytes(keys: Column): keys is FixedColumn | BytesColumn {
+  return keys instanceof BytesColumn || (keys instanceof FixedColumn && keys.type.kind !== 'FLOAT' && keys.type.kind !== 'DOUBLE');
+}
+
+/** Whether the last row of `keys` equals one of those from `first` on. */
+function repeats(keys: Column, first: number): boolean {
+  const last = keys.length - 1;
+  if (keys instanceof BytesColumn) {
+    const { heap, offsets } = keys;
+    const start = offsets[last];
+    const size = offsets[last + 1] - start;
+    for (let row = first; row < last; row++)
+      if (offsets[row + 1] - offsets[row] === size && sameBytes(heap, offsets[row], start, size)) return true;
+  } else if (keys instanceof FixedColumn) {
+    const { data, width } = keys;
+    for (let row = first; row < last; row++) if (sameBytes(data, row * width, last * width, width)) return true;
+  }
+  return false;
+}
+
+function sameBytes(bytes: Uint8Array, a: number, b: number, size: number): boolean {
+  for (let i = 0; i < size; i++) if (bytes[a + i] !== bytes[b + i]) return false;
+  return true;
 }
 
 function entryJson(key: string, value: string): string {
@@ -199,15 +242,15 @@ function partialSequence(n: number, member: string, parts: readonly string[], he
   return new JsonText(`{"$size":${n},"${member}":[${parts.join(',')}],"$hex":"${hex}"}`);
 }
 
-function obstaclesOf(parts: readonly (readonly [string, Codec])[]): { opaque?: string; unbounded?: boolean } {
+function obstaclesOf(parts: readonly (readonly [string, Codec])[]): { opaque?: string; unbounded?: boolean; mostlyBounded?: boolean } {
   const reasons = parts.filter(([, x]) => x.opaque !== undefined).map(([name, x]) => `${name}: ${x.opaque}`);
   return {
     ...(reasons.length === 0 ? {} : { opaque: reasons.join(' · ') }),
-    ...(parts.some(([, x]) => x.unbounded === true) ? { unbounded: true } : {}),
+    ...boundsOf(parts.map(([, x]) => x)),
   };
 }
 
 /** Types of the sequences, for those who write their own codecs. */
 export function listTypeOf(element: Codec): SqlType {
-  return element.unbounded === true ? JSON_TYPE : list(element.type);
+  return hidesEnd(element) ? JSON_TYPE : list(element.type);
 }

@@ -13,7 +13,7 @@
 import { type Column, StructColumn } from '../io/column.js';
 import type { Cursor } from '../io/cursor.js';
 import { BIGINT, Struct, type StructExtra, struct, type Value } from '../types.js';
-import type { Codec } from './codec.js';
+import { boundsOf, type Codec } from './codec.js';
 import { choiceCodec } from './either.js';
 import { BOOLEAN_CODEC, LONG_CODEC } from './primitives.js';
 import { defineSerializer, named, readComposite, type SnapshotBody } from './snapshot.js';
@@ -87,10 +87,10 @@ function special(kind: string, timestamp: bigint | null, more: readonly StructEx
 function extra(name: string, json: string): StructExtra {
   return { name, json, lead: false };
 }
-function obstaclesOf(inner: Codec): { opaque?: string; unbounded?: boolean } {
+function obstaclesOf(inner: Codec): { opaque?: string; unbounded?: boolean; mostlyBounded?: boolean } {
   return {
     ...(inner.opaque === undefined ? {} : { opaque: inner.opaque }),
-    ...(inner.unbounded === true ? { unbounded: true } : {}),
+    ...boundsOf([inner]),
   };
 }
 

@@ -12,7 +12,7 @@
  */
 import type { Cursor } from '../io/cursor.js';
 import type { Value } from '../types.js';
-import { type Codec, codecOf } from './codec.js';
+import { type Codec, codecOf, hidesEnd } from './codec.js';
 import { compositeCodec } from './composite.js';
 import { optionalCodec } from './either.js';
 import { listCodec, readCount } from './sequence.js';
@@ -44,7 +44,7 @@ export function readTwoPhaseState(c: Cursor, transaction: Codec, context: Codec,
 
 /** A transaction with the time after it, of which the value is the transaction. */
 function transactionCodec(transaction: Codec): Codec {
-  if (transaction.unbounded === true)
+  if (hidesEnd(transaction))
     return compositeCodec([
       { name: 'transaction', codec: transaction },
       { name: 'started_at', codec: TIME },

@@ -3,7 +3,7 @@
  */
 import { Cursor } from '../io/cursor.js';
 import { copyOf } from '../io/window.js';
-import type { Codec } from '../serializers/codec.js';
+import { type Codec, hidesEnd } from '../serializers/codec.js';
 import type { Cell, Segment, StateOverlay } from './overlay.js';
 
 const DELIMITER = 0x2c;
@@ -65,7 +65,7 @@ function delimitedList(parts: readonly { segment: Segment; bytes: Uint8Array }[]
       pieces.push(comma, bytes);
       continue;
     }
-    if (element.unbounded === true) {
+    if (hidesEnd(element)) {
       unsplit ??= `${segment.n} list elements stand in the same bytes: ${element.opaque ?? 'their serializer is opaque'}`;
       pieces.push(comma, bytes);
       continue;

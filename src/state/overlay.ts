@@ -12,7 +12,7 @@
 import { UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
 import { copyOf } from '../io/window.js';
-import type { Codec } from '../serializers/codec.js';
+import { type Codec, hidesEnd } from '../serializers/codec.js';
 import { ADD, ADD_ELEMENT, CLEAR, MERGE_NAMESPACES, PUT, REMOVE, SET, SET_INTERNAL } from './change.js';
 import type { RegisteredState } from './entry.js';
 import type { StateCodecs } from './state-codecs.js';
@@ -165,7 +165,7 @@ export class StateOverlay {
     const n = c.count('number of list elements', 0);
     const start = c.position;
     // elements of unknown length stay together; they are the last part of the change
-    if (this.codecs.element?.unbounded === true) c.position = c.end;
+    if (this.codecs.element !== undefined && hidesEnd(this.codecs.element)) c.position = c.end;
     else for (let i = 0; i < n; i++) step(c, this.codecs.element, 'list element', false);
     if (n === 0 && c.position !== start) c.fail('bytes behind a list of no elements', start);
     return n === 0 ? [] : [{ kind: 'bytes', n, bytes: copyOf(c.bytes, start, c.position) }];

@@ -19,7 +19,7 @@ import type { Cursor } from '../../io/cursor.js';
 import { readJavaObject } from '../../java/stream.js';
 import { javaClassName } from '../../java/tree.js';
 import { list, type Value } from '../../types.js';
-import type { Codec, SerializerSnapshot } from '../codec.js';
+import { type Codec, hidesEnd, type SerializerSnapshot } from '../codec.js';
 import { compositeCodec } from '../composite.js';
 import { optionalCodec } from '../either.js';
 import { LONG_CODEC } from '../primitives.js';
@@ -31,7 +31,7 @@ const DATAVIEW = 'org.apache.flink.table.dataview.';
 
 /** LinkedListSerializer's form. */
 export function linkedListCodec(element: Codec, hasNullMask: boolean): Codec {
-  if (!hasNullMask || element.unbounded === true) return listCodec(element);
+  if (!hasNullMask || hidesEnd(element)) return listCodec(element);
   const open = (c: Cursor): readonly [n: number, mask: number] => {
     const at = c.position;
     const n = c.i32();
