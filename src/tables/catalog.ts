@@ -5,7 +5,9 @@ import { KEYED_STATE, KEYED_STATE_RAW, keyedStateTable } from './keyed-state.js'
 import { OPERATOR_STATE, OPERATOR_STATE_ALL, OPERATOR_STATE_RAW, operatorStateTable } from './operator-state.js';
 import { operatorTables } from './operator-tables.js';
 import { METADATA, metadataTable, OPERATORS, operatorsTable, SNAPSHOT, snapshotTable } from './operators.js';
+import { SINK_TRANSACTIONS, sinkTransactionsTable } from './sink-transactions.js';
 import type { OpenedSnapshot } from './snapshot.js';
+import { SOURCE_OFFSETS, sourceOffsetsTable } from './source-offsets.js';
 import { STATE_META, stateMetaTable } from './state-meta.js';
 import { stateTable, stateTableNames } from './state-tables.js';
 import type { Catalog, Table, TableSpec } from './table.js';
@@ -30,6 +32,8 @@ export const TABLES: readonly TableEntry[] = [
   { spec: SNAPSHOT, open: snapshotTable },
   { spec: TIMERS, open: timersTable },
   { spec: WINDOWS, open: windowsTable },
+  { spec: SOURCE_OFFSETS, open: sourceOffsetsTable },
+  { spec: SINK_TRANSACTIONS, open: sinkTransactionsTable },
 ];
 
 const BY_NAME: ReadonlyMap<string, TableEntry> = new Map(
