@@ -14,12 +14,21 @@ const ID_LENGTH = 16;
 /** @returns {{ main: (args: string[]) => Promise<number>, script: Script, id: string }} */
 function load(directory = join(__dirname, '../dist')) {
   const filename = join(directory, 'cli.cjs');
-  const source = readFileSync(filename, 'latin1');
+  const source = bundle(filename);
   const id = source.slice(2, 2 + ID_LENGTH);
   const script = new Script(wrap(source), { filename, cachedData: cachedData(join(directory, 'cli.cache'), id) });
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(filename), module, filename, dirname(filename));
   return { main: module.exports.main, script, id };
+}
+
+function bundle(file) {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch (error) {
+    process.stderr.write(`error: statequery is not built (${error.message})\nhint: npm ci, or npm run build\n`);
+    process.exit(1);
+  }
 }
 
 function cachedData(file, id) {
