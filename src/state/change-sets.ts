@@ -18,8 +18,8 @@ import { withWhere } from './header.js';
 /** the "key group" of registrations */
 export const REGISTRATIONS = -1;
 
-/** Gets each change in order; the cursor spans the change and is reused. */
-export type ChangeVisitor = (keyGroup: number, change: Cursor) => void;
+/** Gets each change in order; the cursor spans the change and is reused. false: no more of them are wanted. */
+export type ChangeVisitor = (keyGroup: number, change: Cursor) => unknown;
 
 /**
  * Visits the changes of a handle, in the order in which they were made within a key group.
@@ -35,14 +35,19 @@ export function readChangeSets(
     for (const { keyGroup, bytes, offset } of handle.changes) {
       if (registrationsOnly && keyGroup !== REGISTRATIONS) continue;
       const { name, base } = context.open({ kind: 'inline', name: 'changes', bytes, offset });
-      visit(keyGroup, new Cursor(bytes, 0, bytes.length, { file: name, where: context.where }, base));
+      const change = new Cursor(bytes, 0, bytes.length, { file: name, where: context.where }, base);
+      if (visit(keyGroup, change) === false) return;
     }
     return;
   }
   const file = new ChangeFile(context);
   let total = 0;
   try {
-    for (const part of handle.parts) total += file.readSet(part.stream, part.offset, registrationsOnly, visit);
+    for (const part of handle.parts) {
+      const bytes = file.readSet(part.stream, part.offset, registrationsOnly, visit);
+      if (bytes === undefined) return;
+      total += bytes;
+    }
     if (!registrationsOnly && total !== handle.size) file.fail(`changes of ${total} bytes, the state handle says ${handle.size}`);
   } catch (error) {
     throw withWhere(error, context.where, file.name);
@@ -100,8 +105,8 @@ class ChangeFile {
     }
   }
 
-  /** @returns the bytes of the changes alone, which is what the handle counts */
-  readSet(stream: StreamHandle, offset: number, registrationsOnly: boolean, visit: ChangeVisitor): number {
+  /** @returns the bytes of the changes alone, which is what the handle counts; undefined when the visitor had enough */
+  readSet(stream: StreamHandle, offset: number, registrationsOnly: boolean, visit: ChangeVisitor): number | undefined {
     this.seek(stream, offset);
     const { window } = this;
     const change = new Cursor(window.bytes, 0, 0, { file: this.name, where: this.context.where });
@@ -121,7 +126,7 @@ class ChangeFile {
         const length = window.i32('length of a change');
         window.need(length, 'change');
         change.reset(window.bytes, window.position, window.position + length, Math.max(0, window.base));
-        visit(keyGroup, change);
+        if (visit(keyGroup, change) === false) return undefined;
         window.position += length;
         size += 4 + length;
         changes += length;

@@ -31,6 +31,7 @@ export type OpenKeyed = (handle: KeyedHandle, context: StateContext) => KeyedSta
 const MAX_NESTING = 8;
 /** changes looked at to find out the key serializer */
 const SAMPLES = 2000;
+const SAMPLE_BYTES = 1 << 22;
 
 /** A base and which of the changelog's states its state ids are. */
 export interface Base {
@@ -52,6 +53,7 @@ export function openChangelog(handle: ChangelogHandle, context: StateContext, op
     for (const log of logs)
       readChangeSets(log, context, true, (keyGroup, change) => {
         if (keyGroup === REGISTRATIONS) register(states, readRegistration(change, states.length).state);
+        return undefined;
       });
     const layout = bases[0]?.reader.layout ?? 'composite';
     if (bases.some(base => base.reader.layout !== layout))
@@ -108,6 +110,7 @@ function keyOf(
   const timer = states.find(state => state.kind === 'timer' && state.value?.children.length === 2);
   if (timer !== undefined) return { key: timer.value?.children[0].snapshot as SerializerSnapshot };
   const samples: KeySample[] = [];
+  let size = 0;
   const ids = new Map<number, RegisteredState>();
   const unknown = unknownSnapshot('unknown', 0, 'the changelog does not have the key serializer');
   for (const log of logs)
@@ -115,13 +118,15 @@ function keyOf(
       if (keyGroup === REGISTRATIONS) {
         const { changeId, state } = readRegistration(change, 0);
         ids.set(changeId, state);
-      } else if (samples.length < SAMPLES && inRange(handle.range, keyGroup)) {
+      } else if (inRange(handle.range, keyGroup)) {
         const op = change.i8();
         const state = ids.get(change.i16());
-        if (state === undefined || op === MERGE_NAMESPACES) return;
+        if (state === undefined || op === MERGE_NAMESPACES) return undefined;
         const bytes = copyOf(change.bytes, change.position, change.end);
         samples.push({ keyGroup, bytes, rest: c => tryApply(unknown, state, op, bytes, c, context) });
+        size += bytes.length;
       }
+      return samples.length < SAMPLES && size < SAMPLE_BYTES ? undefined : false;
     });
   const guess = guessKey(samples, context.maxParallelism, context.codecs);
   if (guess !== undefined) return { key: guess.snapshot, keyGuess: guess.reason };
@@ -158,10 +163,9 @@ function replayChanges(
     readChangeSets(log, context, false, (keyGroup, change) => {
       if (keyGroup === REGISTRATIONS) {
         const { changeId, state } = readRegistration(change, 0);
-        ids.set(
-          changeId,
-          header.states.findIndex(other => sameState(other, state)),
-        );
+        const known = header.states.findIndex(other => sameState(other, state));
+        if (known < 0) change.fail(`state ${state.name} was registered otherwise when the changelog was opened`);
+        ids.set(changeId, known);
         return;
       }
       if (!inRange(handle.range, keyGroup)) return;

@@ -1,12 +1,14 @@
 /**
  * One entry of a heap-native file: namespace · key · value, or a timer, each part as long as its serializer says.
  *
- * A serializer whose values have no end of their own (Codec.unbounded) takes everything up to the cursor's end: the part is
- * then `swallowed`, and the reader of the file decides what that means. Flink: CopyOnWriteStateTableSnapshot (1.8–2.3).
+ * A serializer whose values have no end of their own takes everything up to the cursor's end: the part is then `swallowed`,
+ * and the reader of the file decides what that means. That a value can do so is said by its codec (`unbounded`), or seen when
+ * it is decoded: it is then in partial form. Flink: CopyOnWriteStateTableSnapshot (1.8–2.3).
  */
-import { CorruptError, UnsupportedError } from '../errors.js';
+import { CorruptError, StateQueryError, UnsupportedError } from '../errors.js';
 import type { Cursor } from '../io/cursor.js';
 import type { Codec, CodecContext, SerializerSnapshot } from '../serializers/codec.js';
+import { JsonText, MapValue, Struct, type Value } from '../types.js';
 import type { RegisteredState } from './entry.js';
 import { codecsOf, wireSize } from './state-codecs.js';
 
@@ -23,6 +25,8 @@ export class HeapEntry {
   swallowed: 'key' | 'namespace' | 'value' | undefined;
   /** why */
   reason = '';
+  /** the value ended where the cursor does, which may be by chance: see `isPartial` */
+  private suspect = false;
   /** the part that stands last in an entry */
   readonly lastPart: 'namespace' | 'value';
   private readonly key: Part;
@@ -35,8 +39,8 @@ export class HeapEntry {
     this.namespace = partOf(codecs.namespace);
     if (state.kind === 'timer') this.value = undefined;
     else if (codecs.value !== undefined) this.value = partOf(codecs.value);
-    else if (codecs.element !== undefined) this.value = partOf(listOf(codecs.element));
-    else this.value = partOf(mapOf(codecs.mapKey as Codec, codecs.mapValue as Codec));
+    else if (codecs.element !== undefined) this.value = wholeOf(listOf(codecs.element));
+    else this.value = wholeOf(mapOf(codecs.mapKey as Codec, codecs.mapValue as Codec));
     this.lastPart = this.value === undefined ? 'namespace' : 'value';
   }
 
@@ -119,21 +123,55 @@ export class HeapEntry {
       this.reason = error.message;
       return;
     }
-    if (part.unbounded && c.position === c.end) {
-      this.swallowed = what;
-      this.reason = part.codec.opaque ?? 'its serializer is opaque';
-    }
+    if (c.position !== c.end || (!part.unbounded && what !== 'value')) return;
+    this.swallowed = what;
+    this.suspect = !part.unbounded;
+    this.reason = part.codec.opaque ?? 'its serializer is opaque';
   }
+
+  /**
+   * Decides whether a value that ends with all bytes there are took them because its end is not known. If not, it is no
+   * longer `swallowed`.
+   */
+  settle(c: Cursor): void {
+    if (this.swallowed !== 'value' || !this.suspect) return;
+    this.suspect = false;
+    try {
+      const value = this.value?.read?.(c.reset(c.bytes, this.valueStart, this.valueEnd, c.base));
+      if (value !== undefined && isPartial(value)) {
+        this.reason = 'a part of it has a class whose fields are not known';
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof StateQueryError)) throw error;
+    }
+    this.swallowed = undefined;
+    c.reset(c.bytes, this.valueEnd, c.end, c.base);
+  }
+}
+
+/** Whether a value ends in bytes that could not be decoded. */
+function isPartial(value: Value): boolean {
+  if (value instanceof JsonText) return /"\$hex":"[0-9a-f]*"\}$/.test(value.text);
+  if (value instanceof Struct) return value.values.length > 0 && isPartial(value.values[value.values.length - 1]);
+  if (value instanceof MapValue) return value.entries.length > 0 && isPartial(value.entries[value.entries.length - 1][1]);
+  return Array.isArray(value) && value.length > 0 && isPartial((value as readonly Value[])[value.length - 1]);
 }
 
 interface Part {
   readonly codec: Pick<Codec, 'skip' | 'opaque'>;
+  readonly read?: Codec['read'];
   readonly size: number;
   readonly unbounded: boolean;
 }
 
 function partOf(codec: Codec): Part {
-  return { codec, size: wireSize(codec), unbounded: codec.unbounded === true };
+  return { codec, read: c => codec.read(c), size: wireSize(codec), unbounded: codec.unbounded === true };
+}
+
+/** A list or map whose codec can only step over it. */
+function wholeOf(codec: Codec): Part {
+  return { codec, size: -1, unbounded: codec.unbounded === true };
 }
 
 /** i32 n · n × element: what ListSerializer writes, where the header has the element's serializer only */

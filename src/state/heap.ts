@@ -216,6 +216,7 @@ class HeapCursor implements EntryCursor {
       } catch (error) {
         throw error instanceof CorruptError ? this.located(error) : error;
       }
+      entry.settle(cursor);
     }
     this.unsplit = undefined;
     this.unsplitKey = undefined;
