@@ -2,15 +2,16 @@
  * Every pair of snapshot and value that Flink's own upgrade tests wrote, 1.7 to 2.3: read to the last byte, and the value is
  * the one that the test of that serializer puts in.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Cursor } from '../../src/io/cursor.js';
 import { jsonOf } from '../../src/io/json.js';
+import type { SerializerSnapshot } from '../../src/serializers/codec.js';
 import { inspectSnapshot } from '../../src/serializers/inspect.js';
 import { opaqueCodec } from '../../src/serializers/opaque.js';
 import { throwableCodec } from '../../src/serializers/scala.js';
-import { decode, hasCorpus, pairsOf } from './support.js';
+import { decode, hasCorpus, PAIRS, pairsOf } from './support.js';
 
 interface Expected {
   readonly type: string;
@@ -336,6 +337,25 @@ describe.runIf(hasCorpus)('pairs of Flink', () => {
       );
       c.expectEnd('Try');
     }
+  });
+
+  it('all 896: each snapshot and value to the last byte, no unknown class, bytes only of classes that nothing describes', () => {
+    const folders = readdirSync(PAIRS);
+    expect(folders.length).toBe(896);
+    const unknown = (snapshot: SerializerSnapshot): boolean =>
+      snapshot.unknown !== undefined || snapshot.children.some(child => unknown(child.snapshot));
+    const opaque = new Set<string>();
+    for (const folder of folders) {
+      const flinkMajor = /-2\.\d+$/.test(folder) ? 2 : 1;
+      const valueFile = join(PAIRS, folder, 'test-data');
+      const value = existsSync(valueFile) ? readFileSync(valueFile) : undefined;
+      const seen = inspectSnapshot(readFileSync(join(PAIRS, folder, 'serializer-snapshot')), value, { flinkMajor });
+      expect([folder, seen.left_over, unknown(seen.snapshot)]).toEqual([folder, 0, false]);
+      if (value !== undefined) expect([folder, decode(seen.snapshot.codec({ flinkMajor }), value).end]).toEqual([folder, value.length]);
+      if (seen.reason !== undefined) opaque.add(folder.replace(/-serializer.*$/, ''));
+    }
+    // Kryo's are objects of the tests' own classes
+    expect([...opaque].sort()).toEqual(['copyable-value', 'kryo-custom-type', 'kryo-type', 'value', 'writeable']);
   });
 
   it('reads a snapshot without the proxy version in front', () => {
