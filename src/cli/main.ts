@@ -1,6 +1,7 @@
 /** The command: arguments to an exit code. */
 import { CommanderError } from 'commander';
 import { paintFor } from '../output/color.js';
+import { OutputClosed } from '../output/sink.js';
 import { createProgram } from './program.js';
 import { report } from './report.js';
 
@@ -9,6 +10,12 @@ declare const STATEQUERY_VERSION: string;
 
 /** Runs the command line and returns the exit code; everything that can go wrong is told on standard error. */
 export async function main(args: readonly string[]): Promise<number> {
+  // what no promise carries: a pipe that nobody reads any more, or a bug
+  process.on('uncaughtException', error => {
+    const { text, exitCode } = failure(isClosedPipe(error) ? new OutputClosed() : error, args);
+    process.stderr.write(text);
+    process.exit(exitCode);
+  });
   const printed: string[] = [];
   const program = createProgram(typeof STATEQUERY_VERSION === 'string' ? STATEQUERY_VERSION : '0.0.0', printed);
   try {
@@ -24,11 +31,19 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(printed.join(''));
       return 2;
     }
-    const color = !args.includes('--no-color') && process.stderr.isTTY === true;
-    const { text, exitCode } = report(error, { json: wantsJson(args), paint: paintFor('stderr', color), stack: verbosity(args) >= 2 });
+    const { text, exitCode } = failure(error, args);
     if (text !== '') process.stderr.write(text);
     return exitCode;
   }
+}
+
+function failure(error: unknown, args: readonly string[]): { readonly text: string; readonly exitCode: number } {
+  const color = !args.includes('--no-color') && process.stderr.isTTY === true;
+  return report(error, { json: wantsJson(args), paint: paintFor('stderr', color), stack: verbosity(args) >= 2 });
+}
+
+function isClosedPipe(error: Error): boolean {
+  return 'code' in error && error.code === 'EPIPE';
 }
 
 /** Whether errors are wanted as JSON: asked of the arguments, since they may be what is wrong. */

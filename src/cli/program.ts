@@ -1,5 +1,6 @@
 /** The commander tree: every command with its arguments and options. Nothing heavy is loaded here; commands import what they need. */
 import { Command } from 'commander';
+import { checkCommand } from './commands/check.js';
 import { completionCommand } from './commands/completion.js';
 import { findCommand } from './commands/find.js';
 import { lsCommand } from './commands/ls.js';
@@ -36,6 +37,7 @@ export function createProgram(version: string, printed: string[] = []): Command 
     schemaCommand,
     findCommand,
     lsCommand,
+    checkCommand,
     uidCommand,
     shellCommand,
     completionCommand,

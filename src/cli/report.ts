@@ -12,6 +12,9 @@ import type { Paint } from '../output/color.js';
 import { escapeText } from '../output/escape.js';
 import { OutputClosed } from '../output/sink.js';
 
+/** Ends a run with 10: differences or incompatibilities were found, and have been written (contract §4). */
+export class DifferencesFound extends Error {}
+
 export interface ReportOptions {
   readonly json: boolean;
   readonly paint: Paint;
@@ -22,6 +25,7 @@ export interface ReportOptions {
 /** The text for standard error and the exit code. */
 export function report(error: unknown, options: ReportOptions): { readonly text: string; readonly exitCode: number } {
   if (error instanceof OutputClosed) return { text: '', exitCode: 0 };
+  if (error instanceof DifferencesFound) return { text: '', exitCode: 10 };
   if (error instanceof CommanderError && error.exitCode === 0) return { text: '', exitCode: 0 };
   const known = knownError(error);
   if (options.json) {

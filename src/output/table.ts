@@ -64,7 +64,8 @@ function grid(style: Style): (context: FormContext) => Form {
       scratch.length = 0;
       writers[i](column, row, scratch);
       const ascii = isPlainAscii(scratch.bytes, 0, scratch.length);
-      if (ascii && style.markdown === undefined) return { bytes: scratch.bytes.subarray(0, scratch.length), width: scratch.length };
+      if (ascii && (style.markdown === undefined || !hasMarkdown(scratch.bytes, scratch.length)))
+        return { bytes: scratch.bytes.subarray(0, scratch.length), width: scratch.length };
       escaped.length = 0;
       escapeControls(scratch.bytes, 0, scratch.length, escaped);
       let text = escaped.bytes.toString('utf8', 0, escaped.length);
@@ -135,6 +136,11 @@ function grid(style: Style): (context: FormContext) => Form {
       },
     };
   };
+}
+
+function hasMarkdown(bytes: Uint8Array, end: number): boolean {
+  for (let i = 0; i < end; i++) if (bytes[i] === 0x5c || bytes[i] === 0x7c || bytes[i] === 0x3c) return true;
+  return false;
 }
 
 /** `|` would end the cell, `<` begin HTML, `\` escape what follows. */

@@ -288,9 +288,14 @@ describe('-v', () => {
 
 describe('a closed pipe', () => {
   it('ends quietly with 0', () => {
-    const script = `node ${JSON.stringify(BIN)} schema ${JSON.stringify(WORDCOUNT)} -o csv 2>&1 | head -n 1; echo "codes \${PIPESTATUS[*]}"`;
-    const out = execFileSync('bash', ['-c', script], { encoding: 'utf8' });
-    expect(out).toBe('table,column,type,mixed,description\ncodes 0 0\n');
+    const run = (args: string, lines: number): string =>
+      execFileSync('bash', ['-c', `node ${JSON.stringify(BIN)} ${args} 2>&1 | head -n ${lines}; echo "codes \${PIPESTATUS[*]}"`], {
+        encoding: 'utf8',
+      });
+    expect(run(`schema ${JSON.stringify(WORDCOUNT)} -o csv`, 1)).toBe('table,column,type,mixed,description\ncodes 0 0\n');
+    expect(run('--help', 1)).toBe('Usage: statequery [options] [command]\ncodes 0 0\n');
+    expect(run('completion bash', 0)).toBe('codes 0 0\n');
+    expect(run('meta /nowhere', 0)).toMatch(/^codes [03] 0\n$/);
   });
 });
 
