@@ -25,6 +25,8 @@ export class HeapEntry {
   swallowed: 'key' | 'namespace' | 'value' | undefined;
   /** why */
   reason = '';
+  /** the part that is being stepped over */
+  private current: 'key' | 'namespace' | 'value' = 'key';
   /** the value ended where the cursor does, which may be by chance: see `isPartial` */
   private suspect = false;
   /** the part that stands last in an entry */
@@ -86,6 +88,7 @@ export class HeapEntry {
       this.keyEnd = c.position;
       this.valueStart = c.position;
       this.userKeyStart = c.position;
+      this.userKeyEnd = c.position;
       if (this.swallowed === undefined) this.step(c, this.value, 'value');
     }
     this.valueEnd = c.position;
@@ -108,6 +111,7 @@ export class HeapEntry {
 
   private step(c: Cursor, part: Part, what: 'key' | 'namespace' | 'value'): void {
     const { size } = part;
+    this.current = what;
     if (size > 0 && size <= c.end - c.position) c.position += size;
     else if (size > 0) c.take(size, what);
     else this.skip(c, part, what);
@@ -127,6 +131,19 @@ export class HeapEntry {
     this.swallowed = what;
     this.suspect = !part.unbounded;
     this.reason = part.codec.opaque ?? 'its serializer is opaque';
+  }
+
+  /**
+   * After `read` failed for good: whether that was in a value of a serializer that may not know where its values end. Then it
+   * took everything up to `end`.
+   */
+  giveUp(error: CorruptError, end: number): boolean {
+    if (this.current !== 'value' || this.value?.unbounded !== true) return false;
+    this.swallowed = 'value';
+    this.suspect = false;
+    this.reason = this.value.codec.opaque ?? error.message;
+    this.valueEnd = end;
+    return true;
   }
 
   /**

@@ -214,7 +214,8 @@ class HeapCursor implements EntryCursor {
       try {
         stepOver(window, cursor, this.groupEnd, entry.readFrom);
       } catch (error) {
-        throw error instanceof CorruptError ? this.located(error) : error;
+        if (!(error instanceof CorruptError)) throw error;
+        if (!entry.giveUp(error, cursor.end)) throw this.located(error);
       }
       entry.settle(cursor);
     }
