@@ -37,10 +37,11 @@ export function kryoCodec(configuration: KryoConfiguration, context: CodecContex
   const reason = obstacle(configuration, classes, context.flinkMajor);
 
   const read = (c: Cursor): Value => {
+    const start = c.position;
     const node = readValue(c, dialects, classes, typeClass);
     if (node.kind === 'scalar' && node.value === null) return null;
     if (type.kind !== 'JSON' && node.kind === 'scalar' && sameType(node.type, type)) return node.value;
-    return new JsonText(kryoJson(node, typeClass));
+    return new JsonText(kryoJson(node, typeClass, c.position - start));
   };
   return codecOf({
     type,
@@ -97,7 +98,10 @@ function fits(c: Cursor, start: number, dialect: Dialect, classes: KryoClasses, 
   const first = c.bytes[start];
   if (first < 2 || first >= 0x80) return true;
   const ref = dialect.ids.get(first - 2);
-  return ref !== undefined && (classes.isFinal(typeClass) !== true || ref.name === typeClass || first - 2 < 9);
+  if (ref === undefined) return false;
+  // no class of the platform or Scala is a user's
+  if (ref.fixed === true && !isPlatform(typeClass) && !typeClass.startsWith('scala.')) return false;
+  return classes.isFinal(typeClass) !== true || ref.name === typeClass || first - 2 < 9;
 }
 
 /** Reads one value; the cursor ends behind it, or at its end when the value's own is not known. */

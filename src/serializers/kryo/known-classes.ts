@@ -82,6 +82,10 @@ scala.util.Left!: value Object
 scala.util.Right!: value Object
 scala.concurrent.duration.FiniteDuration!: length long, unit java.util.concurrent.TimeUnit
 scala.collection.mutable.StringBuilder!: underlying java.lang.StringBuilder
+scala.collection.convert.Wrappers$SeqWrapper: underlying scala.collection.Seq, $outer scala.collection.convert.Wrappers
+scala.collection.convert.Wrappers$MapWrapper: scala$collection$convert$Wrappers$MapWrapper$$underlying scala.collection.Map, $outer scala.collection.convert.Wrappers
+scala.collection.convert.Wrappers$JListWrapper: underlying java.util.List, $outer scala.collection.convert.Wrappers
+scala.collection.convert.Wrappers$JMapWrapper: underlying java.util.Map, $outer scala.collection.convert.Wrappers
 scala.math.Ordering$$anon$4!: $outer scala.math.Ordering
 org.apache.flink.core.fs.Path: uri java.net.URI
 org.apache.flink.types.Row!: kind org.apache.flink.types.RowKind, fieldByPosition Object[], fieldByName java.util.Map, positionByName java.util.LinkedHashMap

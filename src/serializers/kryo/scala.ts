@@ -168,16 +168,21 @@ const BY_NAME: Readonly<Record<string, Body>> = {
   [`${MUTABLE}BitSet`]: traversable,
 };
 
+/** Empty collections that are objects and have a serializer all the same; EmptySet and the empty Stream have none. */
+const EMPTY_WITH_BODY = /^scala\.collection\.immutable\.(Nil|(\w+\$)?(Empty\w*Map|EmptyListSet|Nil))\$$/;
+
+/** chill's default serializers of collections, by what their names say of their superclasses. */
+const SERIALIZED =
+  /^scala\.collection\.(immutable\.(\$colon\$colon|List|Vector|Queue|ListSet\b|Set\$Set\d|HashSet\$HashTrieSet|\w*Map)|mutable\.(\w*(Buffer|Queue|Set|Map)))/;
+
 /** A body of chill's, or undefined. `isObject`: the class is an `object`. */
 export function scalaBody(name: string, isObject: boolean): Body | undefined {
-  if (isObject) return singleton;
+  if (isObject) return EMPTY_WITH_BODY.test(name) ? (/Map/.test(name) ? traversableMap : traversable) : singleton;
   if (Object.hasOwn(BY_NAME, name)) return BY_NAME[name];
-  if (!name.startsWith('scala.collection.')) return undefined;
   if (/^scala\.collection\.mutable\.WrappedArray/.test(name)) return wrappedArray;
-  if (/^scala\.collection\.(immutable\.)?BitSet/.test(name)) return bitSet;
-  const last = name.slice(name.lastIndexOf('.') + 1);
-  if (/Range|Iterator|View|Wrapper|^StringBuilder/.test(last)) return undefined;
-  if (/^(Tree|Sorted)Map/.test(last)) return (r, ref) => asMap(sorted(r, ref.name));
-  if (/^(Tree|Sorted)Set/.test(last)) return (r, ref) => sorted(r, ref.name);
-  return /Map/.test(last) ? traversableMap : traversable;
+  if (/^scala\.collection\.immutable\.BitSet/.test(name)) return bitSet;
+  if (/^scala\.collection\.immutable\.(Tree|Sorted)Map/.test(name)) return (r, ref) => asMap(sorted(r, ref.name));
+  if (/^scala\.collection\.immutable\.(Tree|Sorted)Set/.test(name)) return (r, ref) => sorted(r, ref.name);
+  if (!SERIALIZED.test(name)) return undefined;
+  return /Map/.test(name.slice(name.lastIndexOf('.') + 1)) ? traversableMap : traversable;
 }

@@ -53,13 +53,19 @@ function periodText(years: number, months: number, days: number): string {
   return `P${shown === '' ? '0D' : shown}`;
 }
 
+const MAX_YEAR = 999_999_999;
+/** A number that java.time checks; anything else is damage. */
+function within(r: KryoReader, n: number, from: number, to: number): number {
+  return n >= from && n <= to ? n : r.c.fail(`${n} in a time, expected ${from} to ${to}`);
+}
+
 function readDay(r: KryoReader): number {
   const at = r.c.position;
   const year = readVarInt(r.c, 'year') | 0;
   return day(r, year, r.c.u8(), r.c.u8(), at);
 }
 function day(r: KryoReader, year: number, month: number, dayOfMonth: number, at: number): number {
-  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31 || Math.abs(year) > 999_999_999)
+  if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31 || Math.abs(year) > MAX_YEAR)
     r.c.fail(`a date of year ${year}, month ${month}, day ${dayOfMonth}`, at);
   return daysFromCivil(year, month, dayOfMonth);
 }
@@ -124,12 +130,12 @@ const BODIES: Readonly<Record<string, Body>> = {
     const local = [readDay(r), readTime(r)] as const;
     return text(zonedText(local[0], local[1], readString(r.c, 'time zone') ?? ''));
   },
-  'java.time.Year': r => text(String(readVarInt(r.c) | 0)),
+  'java.time.Year': r => text(String(within(r, readVarInt(r.c) | 0, -MAX_YEAR, MAX_YEAR))),
   'java.time.YearMonth': r => {
-    const year = readVarInt(r.c) | 0;
-    return text(`${yearText(year)}-${two(r.c.u8())}`);
+    const year = within(r, readVarInt(r.c) | 0, -MAX_YEAR, MAX_YEAR);
+    return text(`${yearText(year)}-${two(within(r, r.c.u8(), 1, 12))}`);
   },
-  'java.time.MonthDay': r => text(`--${two(r.c.u8())}-${two(r.c.u8())}`),
+  'java.time.MonthDay': r => text(`--${two(within(r, r.c.u8(), 1, 12))}-${two(within(r, r.c.u8(), 1, 31))}`),
   'java.time.Period': r => text(periodText(readVarInt(r.c) | 0, readVarInt(r.c) | 0, readVarInt(r.c) | 0)),
   'java.util.Optional': r => r.classAndObject(),
   'java.util.OptionalInt': optional(INTEGER, r => r.numbers.i32(r.c)),
@@ -206,8 +212,8 @@ function local(node: KryoNode | undefined): readonly [number, number] {
 
 /** What the fields of a class mean, by its name: the value that they stand for. */
 const MEANINGS: Readonly<Record<string, (r: KryoReader, f: Fields) => KryoNode>> = {
-  'java.time.Instant': (_r, f) => scalar(TIMESTAMPTZ, new Timestamp(big(f, 'seconds'), num(f, 'nanos'))),
-  'java.time.Duration': (_r, f) => text(durationText(big(f, 'seconds'), num(f, 'nanos'))),
+  'java.time.Instant': (r, f) => scalar(TIMESTAMPTZ, new Timestamp(big(f, 'seconds'), within(r, num(f, 'nanos'), 0, 999_999_999))),
+  'java.time.Duration': (r, f) => text(durationText(big(f, 'seconds'), within(r, num(f, 'nanos'), 0, 999_999_999))),
   'java.time.LocalDate': (r, f) => scalar(DATE, day(r, num(f, 'year'), num(f, 'month'), num(f, 'day'), r.c.position)),
   'java.time.LocalTime': (r, f) =>
     scalar(TIME_NS, time(r, num(f, 'hour'), num(f, 'minute'), num(f, 'second'), num(f, 'nano'), r.c.position)),
@@ -220,9 +226,10 @@ const MEANINGS: Readonly<Record<string, (r: KryoReader, f: Fields) => KryoNode>>
     const [offset, zone] = [str(f, 'offset'), str(f, 'zone')];
     return text(`${dateTimeText(...local(f.get('dateTime')))}${offset}${zone === offset ? '' : `[${zone}]`}`);
   },
-  'java.time.Year': (_r, f) => text(String(num(f, 'year'))),
-  'java.time.YearMonth': (_r, f) => text(`${yearText(num(f, 'year'))}-${two(num(f, 'month'))}`),
-  'java.time.MonthDay': (_r, f) => text(`--${two(num(f, 'month'))}-${two(num(f, 'day'))}`),
+  'java.time.Year': (r, f) => text(String(within(r, num(f, 'year'), -MAX_YEAR, MAX_YEAR))),
+  'java.time.YearMonth': (r, f) =>
+    text(`${yearText(within(r, num(f, 'year'), -MAX_YEAR, MAX_YEAR))}-${two(within(r, num(f, 'month'), 1, 12))}`),
+  'java.time.MonthDay': (r, f) => text(`--${two(within(r, num(f, 'month'), 1, 12))}-${two(within(r, num(f, 'day'), 1, 31))}`),
   'java.time.Period': (_r, f) => text(periodText(num(f, 'years'), num(f, 'months'), num(f, 'days'))),
   'java.util.Optional': (_r, f) => f.get('value') ?? NULL_NODE,
   'java.util.OptionalInt': (_r, f) => present(f),

@@ -48,30 +48,33 @@ export const scalar = (type: SqlType, value: Value): KryoScalar => ({ kind: 'sca
 export const text = (value: string | null): KryoScalar => (value === null ? NULL_NODE : scalar(VARCHAR, value));
 
 const MAX_DEPTH = 3000;
-/** Shared objects are written wherever they occur, so a small graph can make an endless text. */
-const MAX_CHARS = 64 * 1024 * 1024;
-const MAX_NODES = 4_000_000;
+/** Shared objects are written wherever they occur, so a small graph can make an endless text: so much more than its bytes. */
+const MIN_CHARS = 4 * 1024 * 1024;
+const CHARS_PER_BYTE = 256;
 
 /**
  * JSON text of a node.
  * @param declared the class that is expected: an object of it shows no `$class`
+ * @param bytes how many the value took
  * @throws UnsupportedError when it would be too long or too deep
  */
-export function kryoJson(root: KryoNode, declared?: string): string {
+export function kryoJson(root: KryoNode, declared: string | undefined, bytes: number): string {
+  const maxChars = MIN_CHARS + bytes * CHARS_PER_BYTE;
   const path = new Set<KryoNode>();
   let chars = 0;
-  let nodes = 0;
   const leaf = (json: string): string => {
     chars += json.length;
-    if (chars > MAX_CHARS) throw new UnsupportedError(`Kryo value with more than ${MAX_CHARS} characters of JSON`);
+    if (chars > maxChars) throw new UnsupportedError(`Kryo value with more than ${maxChars} characters of JSON`);
     return json;
   };
   const write = (node: KryoNode, expected?: string): string => {
-    if (++nodes > MAX_NODES) throw new UnsupportedError(`Kryo value with more than ${MAX_NODES} parts`);
+    // empty parts have characters too: brackets and commas
+    chars++;
     if (node.kind === 'scalar') return leaf(jsonOf(node.type, node.value, INSIDE_JSON));
     if (node.kind === 'rest') return leaf(restJson(node));
-    if (path.has(node)) return `{"$ref":${jsonString(node.className)}}`;
+    if (path.has(node)) return leaf(`{"$ref":${jsonString(node.className)}}`);
     if (path.size >= MAX_DEPTH) throw new UnsupportedError(`Kryo value nested deeper than ${MAX_DEPTH}`);
+    if (chars > maxChars) leaf('');
     path.add(node);
     const json = node.kind === 'list' ? list(node) : node.kind === 'map' ? map(node) : object(node, expected);
     path.delete(node);
