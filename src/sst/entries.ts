@@ -38,13 +38,34 @@ export function blockLayout(bytes: Uint8Array, start: number, end: number, origi
   return { entriesEnd, restarts };
 }
 
-/** A step of 16 bytes and more is worth a call. */
+/** So many bytes are worth a call. */
 const LONG = 32;
 
 /** Moves `length` bytes up inside an array, from its end, so that the ranges may overlap. */
 export function moveUp(bytes: Uint8Array, to: number, from: number, length: number): void {
   if (length >= LONG) bytes.copyWithin(to, from, from + length);
   else for (let i = length - 1; i >= 0; i--) bytes[to + i] = bytes[from + i];
+}
+
+/** What readLengths() read last: one object for all, so that nothing is allocated for an entry. */
+export const lengths = { shared: 0, unshared: 0, length: 0 };
+
+/** Reads the three varints that an entry begins with into `lengths`. @returns where they end, -1 when that is behind `limit` */
+export function readLengths(bytes: Uint8Array, start: number, limit: number): number {
+  let p = start;
+  for (let i = 0; i < 3; i++) {
+    let result = 0;
+    for (let shift = 0; ; shift += 7) {
+      if (p >= limit || shift > 28) return -1;
+      const b = bytes[p++];
+      result += (b & 0x7f) * 2 ** shift;
+      if (b < 0x80) break;
+    }
+    if (i === 0) lengths.shared = result;
+    else if (i === 1) lengths.unshared = result;
+    else lengths.length = result;
+  }
+  return p;
 }
 
 /** Calls back with each entry of a small block (metaindex, properties, range deletions), in order; key and value are the block's. */

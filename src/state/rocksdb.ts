@@ -78,7 +78,7 @@ class Database {
     const { families, complete } = liveTables(handle, context);
     this.families = families;
     this.complete = complete;
-    const names = new Set(header.states.map(state => state.name));
+    const names = new Set(header.states.map(columnFamilyName));
     for (const { name, files } of families.values())
       if (files.length > 0 && !names.has(name))
         context.warn(
@@ -90,7 +90,8 @@ class Database {
   family(state: RegisteredState): ColumnFamily | undefined {
     let family = this.opened.get(state.id);
     if (family === undefined) {
-      const found = this.families.get(state.name);
+      const name = columnFamilyName(state);
+      const found = this.families.get(name);
       const where = `${this.context.where}, state ${state.name}`;
       if (found === undefined) {
         if (this.complete) throw new CorruptError(`the MANIFEST has no column family for the state`, { where });
@@ -101,7 +102,7 @@ class Database {
         where,
         onTable(table, file) {
           const { columnFamily } = table.properties;
-          if (columnFamily !== undefined && columnFamily !== '' && columnFamily !== state.name)
+          if (columnFamily !== undefined && columnFamily !== '' && columnFamily !== name)
             throw new CorruptError(`${file.name} is a table of column family ${JSON.stringify(columnFamily)}`, {
               ...table.origin,
               hint: 'another file lies in its place',
@@ -115,13 +116,16 @@ class Database {
 
   /** bytes of a state's tables, when the MANIFEST says them */
   size(state: RegisteredState): number {
-    return this.families.get(state.name)?.files.reduce((sum, file) => sum + (file.size ?? 0), 0) ?? 0;
+    return this.families.get(columnFamilyName(state))?.files.reduce((sum, file) => sum + (file.size ?? 0), 0) ?? 0;
   }
 
   close(): void {
     for (const family of this.opened.values()) family.close();
   }
 }
+
+/** A state's name as Java writes it in UTF-8: what is half a surrogate pair becomes a question mark. */
+const columnFamilyName = (state: RegisteredState): string => state.name.replace(/\p{Surrogate}/gu, '?');
 
 /** States in the order of the header, their key groups ascending. */
 class RocksdbCursor implements EntryCursor {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { CorruptError, UnsupportedError } from '../../src/errors.js';
 import { memorySource, ReadStats } from '../../src/io/source.js';
+import { checkTable } from '../../src/sst/check.js';
 import { bytesOf, concat, DELETE, encodeTable, MERGE, PUT, type TableForm, u32, u64, type Version, varint } from './encoder.js';
 import { drain, encodedFile, familyOf, fileOf, scanAll, tableOf } from './support.js';
 
@@ -50,6 +51,12 @@ describe.each(Object.entries(FORMS))('%s', (_, form) => {
     expect(footer.version).toBe(form.version ?? 5);
     expect(properties.entries).toBe(VERSIONS.length);
     expect(properties.columnFamily).toBe('value');
+  });
+
+  it('passes a check of the whole table', () => {
+    const table = tableOf(bytes);
+    const { dataBlocks, entries } = checkTable(table);
+    expect([dataBlocks, entries]).toEqual([table.properties.dataBlocks, VERSIONS.length]);
   });
 
   it('is sought in', () => {
@@ -182,6 +189,7 @@ describe('tables', () => {
   it('count entries against their properties', () => {
     const bytes = encodeTable(VERSIONS, { properties: { 'rocksdb.num.entries': varint(401) } });
     expect(() => scanAll([fileOf('a.sst', bytes)])).toThrow('table has 400 entries, its properties say 401');
+    expect(() => checkTable(tableOf(bytes))).toThrow('table has 400 entries, its properties say 401');
   });
 
   it('must have the keys that the manifest says', () => {
@@ -204,6 +212,7 @@ describe('tables', () => {
       bytes.subarray(handles[1].offset + handles[1].size + 5),
     );
     expect(() => scanAll([fileOf('a.sst', swapped)])).toThrow('data block: keys do not ascend');
+    expect(() => checkTable(tableOf(swapped))).toThrow('keys do not ascend');
   });
 
   it('say where: file, offset, place', () => {
