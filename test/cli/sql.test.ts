@@ -168,6 +168,23 @@ describe('limits', () => {
   });
 });
 
+describe('an error after the first rows', () => {
+  it('of the engine: exit code and standard error tell, a JSON array stays open', async () => {
+    const sql = "SELECT CAST(CASE WHEN range = 500000 THEN 'abc' ELSE '1' END AS INTEGER) AS n FROM range(1000000)";
+    const ran = await statequery(['sql', sql, WORDCOUNT, '--json']);
+    expect(ran.code).toBe(7);
+    expect(ran.stdout).toMatch(/^\[\{"n":1\},\n/);
+    expect(ran.stdout.endsWith(']\n')).toBe(false);
+    expect(ran.stderr).toContain("'abc'");
+  });
+  it('of the time limit: the same', async () => {
+    const ran = await statequery(['sql', 'SELECT k.key FROM keyed_state k, range(100000000)', WORDCOUNT, '--json', '--timeout', '0.7']);
+    expect(ran).toMatchObject({ code: 7 });
+    expect(ran.stdout.endsWith(']\n')).toBe(false);
+    expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: 'TIMEOUT' } });
+  });
+});
+
 describe('engines', () => {
   it('alasql answers its subset and refuses the rest', async () => {
     expect(
