@@ -19,6 +19,7 @@ const LAYERS = [
   'state',
   'connectors',
   'tables',
+  'check',
   'sql',
   'output',
   'cli',
