@@ -124,8 +124,8 @@ describe('meta', () => {
     const lines = ran.stdout.split('\n');
     expect(lines.filter(line => line.length > 100)).toEqual([]);
     expect(lines[0]).toMatch(/^savepoint {2}canonical, checkpoint \d+, /);
-    expect(ran.stdout).toContain('word-count, "count words", fdae8dad403fd2441defe2c3680362f5, parallelism 2 of 128');
-    expect(ran.stdout).toMatch(/^ {2}count +keyed +VALUE +VARCHAR +BIGINT$/m);
+    expect(ran.stdout).toContain('word-count, "count words", fdae8dad403fd2441defe2c3680362f5, parallelism 2 of 128, key VARCHAR\n');
+    expect(ran.stdout).toMatch(/^ {2}count +keyed +VALUE +BIGINT$/m);
   });
   it('--json has the same facts', async () => {
     const ran = await statequery(['meta', WORDCOUNT, '--json']);
