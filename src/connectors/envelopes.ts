@@ -8,7 +8,7 @@
  *     subtask v0         list of requests · i32 committables · i32 drained · i32 failed
  *             v1         i32 subtask · as v0                v2: i32 subtask · list of requests · i32 committables · i32 failed
  *     request v0         i32 version · i32 len · committable · i32 retries · i32 state
- *   collector v1         i32 committable version · i32 n × (i32 len · committable)       (1.14 and earlier)
+ *   collector v1         [i32 B91F252C] · i32 committable version · i32 n × (i32 len · committable)   (1.12–1.14)
  *   global v2            i32 B91F252B · bool [list of global committables] · i32 version · i32 len · collector
  *
  *   list                 i32 version · i32 n × (i32 len · item)
@@ -55,7 +55,9 @@ export function decodeCollector({ version, bytes }: Versioned): CommitRequest[] 
 }
 
 function readCollector(c: Cursor, version: number): CommitRequest[] {
-  if (version === 1)
+  if (version === 1) {
+    // 1.12–1.14 put the magic number in front, readers of 1.15 and later expect none
+    if (c.remaining >= 4 && c.u32() !== COLLECTOR) c.position -= 4;
     return readVersionedList(c, 'committables').map(committable => ({
       committable,
       checkpointId: null,
@@ -63,6 +65,7 @@ function readCollector(c: Cursor, version: number): CommitRequest[] {
       retries: null,
       state: null,
     }));
+  }
   if (version !== 2) c.fail(`committables of version ${version}`);
   magic(c, COLLECTOR);
   return readVersionedList(c, 'checkpoints').flatMap(checkpoint =>

@@ -3,14 +3,20 @@
  *
  *   state        TwoPhaseCommitSinkFunction: transactions open and waiting for their commit. Of Kafka's legacy producer where the
  *                serializer of the transaction is its own; otherwise a user's
+ *   bucket-states                   byte[]: i32 version · i32 len · bucket (file-sink.ts)
+ *   iceberg-files-committer-state   SortedMap(Long checkpoint, byte[] manifests)
  *
- * Flink: TwoPhaseCommitSinkFunction, FlinkKafkaProducer (1.x).
+ * Flink: TwoPhaseCommitSinkFunction, FlinkKafkaProducer, StreamingFileSink (1.x), IcebergFilesCommitter.
  */
+import { StateQueryError } from '../errors.js';
 import { jsonOf } from '../io/json.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
-import { type SqlType, Struct, type Value } from '../types.js';
+import { MapValue, type SqlType, Struct, type Value } from '../types.js';
+import { readVersioned, readWhole } from './bytes.js';
 import { RawJson } from './details.js';
+import { decodeBucketState } from './file-sink.js';
 import type { SinkItem } from './format.js';
+import { decodeManifests } from './iceberg.js';
 
 export interface LegacySink {
   matches(state: string, serializer: SerializerSnapshot | undefined): boolean;
@@ -59,4 +65,37 @@ function transaction(type: SqlType, value: Value): Partial<SinkItem> {
   };
 }
 
-export const LEGACY_SINKS: readonly LegacySink[] = [TWO_PHASE_COMMIT];
+const STREAMING_FILE_SINK: LegacySink = {
+  matches: state => state === 'bucket-states',
+  read(bytes, type, read) {
+    try {
+      const items = readWhole(bytes.subarray(4), 'bucket', c => {
+        const { version, bytes: bucket } = readVersioned(c, 'bucket');
+        return decodeBucketState({ version, bytes: bucket });
+      });
+      return { connector: 'filesystem', items };
+    } catch (error) {
+      if (!(error instanceof StateQueryError)) throw error;
+      return { connector: null, items: [rest(type, read())] };
+    }
+  },
+};
+
+const ICEBERG_FILES_COMMITTER: LegacySink = {
+  matches: state => state === 'iceberg-files-committer-state',
+  read(_bytes, type, read) {
+    const value = read();
+    if (!(value instanceof MapValue)) return { connector: 'iceberg', items: [rest(type, value)] };
+    const items = value.entries.map(([checkpoint, manifests]): SinkItem => {
+      const bytes = manifests instanceof Uint8Array ? manifests : new Uint8Array(0);
+      return {
+        checkpointId: typeof checkpoint === 'bigint' ? checkpoint : null,
+        state: 'pending',
+        details: { manifest: decodeManifests(bytes), manifest_hex: bytes },
+      };
+    });
+    return { connector: 'iceberg', items };
+  },
+};
+
+export const LEGACY_SINKS: readonly LegacySink[] = [TWO_PHASE_COMMIT, STREAMING_FILE_SINK, ICEBERG_FILES_COMMITTER];

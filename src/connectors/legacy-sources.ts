@@ -5,11 +5,15 @@
  *                                   −915623761776 not set · …775 earliest · …774 latest · …773 committed group offset
  *   Kinesis-Stream-Shard-State      Tuple2(Pojo StreamShardMetadata, Kryo SequenceNumber {sequenceNumber, subSequenceNumber})
  *   offset-states                   byte[]: JSON {sourcePartition, sourceOffset} of Debezium; history-records-states beside it
+ *   message-acknowledging-source-state   Java SerializedCheckpointData[] {checkpointId, serializedData, numIds}: RabbitMQ
  *   <field>-sequence-state          Long: numbers that a sequence field of DataGen will give yet, in their order
  *
- * Flink: FlinkKafkaConsumerBase (1.x), FlinkKinesisConsumer, DebeziumSourceFunction (Flink CDC), SequenceGenerator.
+ * Flink: FlinkKafkaConsumerBase (1.x), FlinkKinesisConsumer, DebeziumSourceFunction (Flink CDC), SequenceGenerator,
+ * MessageAcknowledgingSourceBase (1.x).
  */
+import { StateQueryError } from '../errors.js';
 import { jsonOf } from '../io/json.js';
+import { readFlinkString } from '../serializers/string.js';
 import { type SqlType, Struct, type Value } from '../types.js';
 import { isText, readUtf8, readWhole } from './bytes.js';
 import { RawJson } from './details.js';
@@ -141,4 +145,32 @@ const DATAGEN_SEQUENCE: LegacySource = {
   },
 };
 
-export const LEGACY_SOURCES: readonly LegacySource[] = [LEGACY_KAFKA, LEGACY_KINESIS, LEGACY_DEBEZIUM, DATAGEN_SEQUENCE];
+/** What was read and not yet acknowledged, by checkpoint. Ids are Flink strings, in no order. */
+const RABBITMQ: LegacySource = {
+  connector: 'rabbitmq',
+  state: /^message-acknowledging-source-state$/,
+  read: (type, values) =>
+    values.flatMap(value => {
+      const parsed: unknown = value === null ? undefined : JSON.parse(jsonOf(type, value));
+      const checkpoints = Array.isArray(parsed) ? parsed.map(unacknowledged) : [undefined];
+      return checkpoints.every(c => c !== undefined) ? checkpoints : [{ ...undecoded(type, value), connector: 'unknown' }];
+    }),
+};
+
+function unacknowledged(checkpoint: unknown): Split | undefined {
+  const { checkpointId, numIds, serializedData } = (checkpoint ?? {}) as Record<string, unknown>;
+  if (typeof checkpointId !== 'number' || typeof numIds !== 'number' || typeof serializedData !== 'string') return undefined;
+  try {
+    const ids = readWhole(new Uint8Array(Buffer.from(serializedData, 'hex')), 'ids', c => {
+      const read: (string | null)[] = [];
+      for (let i = 0; i < numIds; i++) read.push(readFlinkString(c));
+      return read;
+    });
+    return { splitId: null, details: { checkpoint_id: checkpointId, unacknowledged_ids: ids } };
+  } catch (error) {
+    if (error instanceof StateQueryError) return undefined;
+    throw error;
+  }
+}
+
+export const LEGACY_SOURCES: readonly LegacySource[] = [LEGACY_KAFKA, LEGACY_KINESIS, LEGACY_DEBEZIUM, DATAGEN_SEQUENCE, RABBITMQ];

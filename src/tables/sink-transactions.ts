@@ -12,6 +12,7 @@ import { decodeCommittables, decodeWriterStates } from '../connectors/detect.js'
 import { type CommitRequest, decodeCollector, decodeGlobalCommitter, decodeListEntry } from '../connectors/envelopes.js';
 import type { SinkItem } from '../connectors/format.js';
 import { LEGACY_SINKS } from '../connectors/legacy-sinks.js';
+import { decodeManifestCommittable } from '../connectors/paimon.js';
 import { StateQueryError } from '../errors.js';
 import { BIGINT, INTEGER, JSON_TYPE, JsonText, SMALLINT, VARCHAR } from '../types.js';
 import { elementValue, isBytesState, stateElements } from './operator-elements.js';
@@ -141,6 +142,11 @@ function* committerRows(
   let next = 0;
   for (const { subtask, bytes, entry, requests: own } of collected) {
     if (own === undefined) {
+      const manifests = entry === undefined ? undefined : attempt(() => decodeManifestCommittable(entry));
+      if (manifests !== undefined) {
+        for (const item of manifests) yield { subtask_index: subtask, connector: 'paimon', ...itemCells(item) };
+        continue;
+      }
       yield { subtask_index: subtask, ...unknown(entry ?? { version: undefined, bytes }) };
       continue;
     }
