@@ -4,6 +4,7 @@
  *   duckdb   the default: everything of contract §5
  *   alasql   a small subset, for where no native module loads; everything else is refused
  */
+import type { SqlError } from '../errors.js';
 import type { ColumnBatch } from '../io/column.js';
 import type { Catalog } from '../tables/table.js';
 import type { SqlType } from '../types.js';
@@ -15,6 +16,11 @@ export interface EngineOptions {
   readonly threads?: number;
   /** `512MB`, `4GB` */
   readonly memoryLimit?: string;
+  /**
+   * Called when a statement takes memory far beyond `memoryLimit` inside one operation that cannot be interrupted: the last
+   * moment to end the process in order. The statement itself fails with the same error if it comes to an end.
+   */
+  readonly onRunaway?: (error: SqlError) => void;
   /** for each statement; then `TIMEOUT` */
   readonly timeoutMs?: number;
   /** aborts the running statement: `InterruptedError` */

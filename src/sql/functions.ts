@@ -75,6 +75,8 @@ export const SIZED: ReadonlyMap<string, readonly number[]> = new Map([
   ['range', [0, 1]],
   ['generate_series', [0, 1]],
 ]);
+/** Functions that put their third argument in place of each match. */
+export const REPLACES: ReadonlySet<string> = new Set(['replace', 'regexp_replace']);
 /** Functions whose first argument is a format with widths in it. */
 export const FORMATS: ReadonlySet<string> = new Set(['format', 'printf']);
 

@@ -9,7 +9,7 @@
  */
 import { SqlError, type SqlErrorCode } from '../errors.js';
 import { type Expr, type FunctionExpr, locationOf, numberText, type Statement } from './ast.js';
-import { ALLOWED_FUNCTIONS, FORMATS, SIZED, TABLE_FUNCTIONS } from './functions.js';
+import { ALLOWED_FUNCTIONS, FORMATS, REPLACES, SIZED, TABLE_FUNCTIONS } from './functions.js';
 import { indexOfByte, placeOf, type StatementText, withoutComments } from './text.js';
 
 /** Makes errors with the place of a node in the whole text. */
@@ -25,6 +25,12 @@ export class Places {
     if (byte === undefined) return {};
     const parsed = this.statement.text.slice(this.skipped);
     return placeOf(this.whole, this.statement.start + this.skipped + indexOfByte(parsed, byte));
+  }
+  /** the place of a code point of the parsed part, as the parser's errors count */
+  atCharacter(characters: number): { line: number; column: number } {
+    const parsed = this.statement.text.slice(this.skipped);
+    const index = [...parsed].slice(0, characters).join('').length;
+    return placeOf(this.whole, this.statement.start + this.skipped + index);
   }
   /** the place of a UTF-16 index in the statement */
   ofIndex(index: number): { line: number; column: number } {
@@ -233,22 +239,36 @@ class Guard {
   }
 }
 
+/** what a replacement that is no constant counts as */
+const UNKNOWN_REPLACEMENT = 30;
+
 /**
  * Bounds on functions that make much out of little: memory that a vector of such values takes is not under the engine's
  * limit. A size argument is a constant; the product of all of a statement is bounded.
  */
 class Sizes {
   private product = 1;
+  private readonly seen = new Set<string>();
   private static readonly LIMIT = 100_000;
 
   /** What is wrong with a call; undefined when nothing is. */
   check(expr: FunctionExpr, name: string): string | undefined {
+    if (!FORMATS.has(name) && !REPLACES.has(name) && !SIZED.has(name)) return undefined;
+    // the same expression twice makes nothing longer
+    const text = JSON.stringify(expr, (key, value: unknown) => (key === 'query_location' ? undefined : value));
+    if (this.seen.has(text)) return undefined;
     if (FORMATS.has(name)) {
       const format = expr.children[0];
-      const text = format?.class === 'CONSTANT' ? String(format.value.value) : undefined;
-      if (text === undefined) return `${name} with a format that is no constant`;
-      if (/\d{4}|\{[^{}]*\{|%[^a-zA-Z%]*\*/.test(text)) return `${name} with a width above 999`;
+      const pattern = format?.class === 'CONSTANT' ? String(format.value.value) : undefined;
+      if (pattern === undefined) return `${name} with a format that is no constant`;
+      if (/\d{4}|\{[^{}]*\{|%[^a-zA-Z%]*\*/.test(pattern)) return `${name} with a width above 999`;
       return undefined;
+    }
+    if (REPLACES.has(name)) {
+      this.seen.add(text);
+      const by = expr.children[2];
+      this.product *= by?.class === 'CONSTANT' ? Math.max(1, String(by.value.value).length) : UNKNOWN_REPLACEMENT;
+      return this.product > Sizes.LIMIT ? `${name} of this size` : undefined;
     }
     const positions = SIZED.get(name);
     if (positions === undefined) return undefined;
@@ -259,6 +279,7 @@ class Sizes {
       if (argument.class !== 'CONSTANT') return `${name} with a size that is no constant`;
       largest = Math.max(largest, Math.abs(Number(numberText(argument.value.value))));
     }
+    this.seen.add(text);
     if (Number.isNaN(largest)) return `${name} with a size that is no number`;
     this.product *= Math.max(1, largest);
     return this.product > Sizes.LIMIT ? `${name} of this size` : undefined;

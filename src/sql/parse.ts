@@ -6,7 +6,7 @@
 import { SqlError } from '../errors.js';
 import { parseTree, type Statement } from './ast.js';
 import { guard, Places, refuseByFirstWord } from './guard.js';
-import { placeOf, type StatementText, splitStatements, withoutComments } from './text.js';
+import { type StatementText, splitStatements, withoutComments } from './text.js';
 
 /** What the pipeline needs of the engine; src/sql/duckdb implements it. */
 export interface Parser {
@@ -56,7 +56,7 @@ export async function parseStatement(parser: Parser, whole: string, statement: S
   refuseByFirstWord(text, places);
   const tree = parseTree(await parser.serialize(text)) as Serialized | undefined;
   if (tree === undefined) throw places.error('SQL_SYNTAX', 'a number in the statement is out of range');
-  if (tree.error) throw syntaxError(tree, whole, statement, skipped, places);
+  if (tree.error) throw syntaxError(tree, statement, skipped, places);
   if (tree.statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement');
   guard(tree.statements[0], places);
   return { tree: tree.statements[0], places, explain, explainFormat };
@@ -68,7 +68,6 @@ type Serialized =
 
 function syntaxError(
   failed: Serialized & { error: true },
-  whole: string,
   statement: StatementText,
   skipped: number,
   places: Places,
@@ -81,11 +80,10 @@ function syntaxError(
       return places.error('REFUSED', 'positional parameters are refused', undefined, 'write $name and give it with -p name=value');
     return places.error('SQL_SYNTAX', message);
   }
-  // the parser counts bytes of the text that it got
-  const byte = failed.position === undefined ? undefined : Number(failed.position);
-  const place = places.at(byte);
-  const where = place.line === undefined ? '' : `line ${place.line}, column ${place.column}: `;
-  const ended = byte !== undefined && byte >= Buffer.byteLength(statement.text.slice(skipped));
-  const message = ended && !/end of input/.test(failed.error_message) ? `${failed.error_message} at the end` : failed.error_message;
-  return new SqlError('SQL_SYNTAX', `${where}${message}`, place.line === undefined ? placeOf(whole, statement.start) : place);
+  if (failed.position === undefined) return places.error('SQL_SYNTAX', failed.error_message);
+  const position = Number(failed.position);
+  const place = places.atCharacter(position);
+  const ended = position >= [...statement.text.slice(skipped)].length && !/end of input/.test(failed.error_message);
+  const message = `line ${place.line}, column ${place.column}: ${failed.error_message}${ended ? ' at the end' : ''}`;
+  return new SqlError('SQL_SYNTAX', message, place);
 }

@@ -344,13 +344,7 @@ class Resolver implements Analysis {
       complete: !opaque,
       asText: async index => {
         const { done } = items[index];
-        const group = groups.find(g => done.kind === 'mixed' && g.text === treeText(done.text()));
-        const expr =
-          group !== undefined && done.kind === 'mixed'
-            ? done.text()
-            : done.kind === 'mixed'
-              ? done.text()
-              : await new Rewriter(this, scope).asText(done, node.select_list[index]);
+        const expr = done.kind === 'mixed' ? done.text() : await new Rewriter(this, scope).asText(done, node.select_list[index]);
         expr.alias = items[index].name;
         node.select_list[index] = expr;
       },
@@ -504,6 +498,7 @@ class Resolver implements Analysis {
   private outputExpr(item: Item, groups: readonly Group[]): Expr {
     const { done } = item;
     if (done.kind === 'plain') return done.expr;
+    if (groups.every(g => g.text === undefined)) return done.json();
     const text = treeText(done.text());
     return groups.some(g => g.text === text) ? call('min', done.json()) : done.json();
   }

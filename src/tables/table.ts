@@ -79,7 +79,10 @@ export interface ScanRequest {
 }
 
 export interface Scan {
-  /** The next batch, or undefined at the end. Its memory is reused by the next call. Never an empty batch. */
+  /**
+   * The next batch, or undefined at the end. Its memory is reused by the next call. A batch without rows says that nothing
+   * was found for a while (100 ms, say) and that there is more to read: Ctrl-C and timeouts get their turn between calls.
+   */
   next(): ColumnBatch | undefined;
   close(): void;
 }

@@ -91,7 +91,7 @@ const QUERIES: readonly string[] = [
   'SELECT order_id -- a comment\n FROM /* another; */ orders',
   "SELECT id FROM people WHERE name = 'it''s' OR name = 'semi;colon'",
   'SELECT id FROM people; SELECT count(*) FROM people',
-  'SELECT id FROM s.people WHERE s.people.id = 1',
+  'SELECT id FROM s.people WHERE people.id = 1',
 ];
 
 const REFUSED: readonly string[] = [

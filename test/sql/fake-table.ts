@@ -172,7 +172,10 @@ function boundTyped(
         next(): ColumnBatch | undefined {
           for (const c of projections) c.out.clear();
           let length = 0;
+          const until = performance.now() + 30;
+          let steps = 0;
           while (at < total && length < batchSize && given < (request.limit ?? Number.POSITIVE_INFINITY)) {
+            if ((++steps & 255) === 0 && performance.now() > until) break;
             if (options.failAt?.row === at) throw options.failAt.error;
             const row = rows[at++ % rows.length];
             if (options.applyFilters !== false) {
@@ -183,7 +186,7 @@ function boundTyped(
             length++;
             given++;
           }
-          if (length === 0) return undefined;
+          if (length === 0 && (at >= total || given >= (request.limit ?? total))) return undefined;
           rec.batches++;
           return { length, columns: projections.map(c => c.out) };
         },

@@ -214,7 +214,7 @@ describe.each(['fast', 'safe'] as const)('feed, %s form', (feed: FeedMode) => {
       expect(got.length).toBe(count);
       expect(got.map(r => r[0])).toEqual(rows.map(r => String(r[0]).slice(0, 8)).sort());
     } finally {
-      small.close();
+      await small.close();
     }
   });
 });
@@ -250,5 +250,5 @@ it('refuses columns whose offsets or bytes do not hold together', async () => {
   await expect(broken(c => void (c.offsets[1] = 4000))).rejects.toThrow('string column: offset of row 2 lies before row 1');
   await expect(broken(c => void (c.offsets[2] = 400000))).rejects.toThrow('string column: offsets end after the heap');
   await expect(broken(c => void (c.heap[3] = 0xff))).rejects.toThrow('string column: the heap is not UTF-8');
-  db.close();
+  await db.close();
 });

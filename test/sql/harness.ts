@@ -55,7 +55,7 @@ export async function errorOf(db: Database, sql: string, parameters?: Readonly<R
 }
 
 /** An engine without guard, with the fake tables as real ones: what an ordinary database answers. */
-export async function openOracle(tables: readonly FakeTable[]): Promise<{ query(sql: string): Promise<Answer>; close(): void }> {
+export async function openOracle(tables: readonly FakeTable[]): Promise<{ query(sql: string): Promise<Answer>; close(): Promise<void> }> {
   const db = await DuckDb.open({ threads: 1 });
   const run = async (sql: string): Promise<Answer> => {
     const result = await db.stream(sql);

@@ -219,7 +219,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await db.close();
-  oracle.close();
+  await oracle.close();
 });
 
 describe('as over tables of its own', () => {

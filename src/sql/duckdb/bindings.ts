@@ -6,7 +6,7 @@ import type * as bindings from '@duckdb/node-bindings';
 import { UnsupportedError } from '../../errors.js';
 
 export type Duck = typeof bindings;
-export type { Connection, Database, DataChunk, LogicalType, Vector } from '@duckdb/node-bindings';
+export type { Connection, Database, DataChunk, LogicalType, Result, Vector } from '@duckdb/node-bindings';
 
 let loaded: Promise<Duck> | undefined;
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BytesColumn, type ColumnBatch } from '../../io/column.js';
 import type { SqlType } from '../../types.js';
-import { type Connection, type Database, type Duck, type LogicalType, loadDuck } from './bindings.js';
+import { type Connection, type Database, type DataChunk, type Duck, loadDuck, type Result } from './bindings.js';
 import type { FeedMode } from './feed.js';
 import { readChunk } from './result.js';
 import { ScanRegistry } from './scans.js';
@@ -40,6 +40,8 @@ export interface DescribedColumn {
 export interface ResultStream {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncGenerator<ColumnBatch, void, void>;
+  /** Stops the engine if rows are left. Any number of times. */
+  close(): Promise<void>;
 }
 
 /** What the engine said: its own text, `LINE n:` and caret included. */
@@ -49,7 +51,7 @@ const asDuckDbError = (error: unknown) => new DuckDbError(error instanceof Error
 
 export class DuckDb {
   private closed = false;
-  private streaming = false;
+  private running: Running | undefined;
   private constructor(
     private readonly duck: Duck,
     private readonly database: Database,
@@ -128,72 +130,90 @@ export class DuckDb {
   }
 
   /**
-   * Runs a statement; rows come as they are made. Ending the iteration early stops the engine. Errors are DuckDbError
-   * or what a scan threw.
+   * Runs a statement; rows come as they are made. One at a time: `close` before the next. Errors are DuckDbError or what a
+   * scan threw.
    */
   async stream(sql: string): Promise<ResultStream> {
     const { duck } = this;
-    if (this.streaming) throw new Error('one result at a time');
+    if (this.running !== undefined) throw new Error('one result at a time');
     this.scans.takeError();
-    this.streaming = true;
     try {
       const prepared = await duck.prepare(this.main, sql);
       const result = await duck.execute_prepared_streaming(prepared);
+      const running: Running = { sql, result, ended: false, interrupted: false };
+      this.running = running;
       const types: ReadType[] = [];
       const columns: ResultColumn[] = [];
       for (let i = 0; i < duck.column_count(result); i++) {
-        const logical: LogicalType = duck.column_logical_type(result, i);
-        const type = readType(duck, logical);
-        if (type === undefined) throw new Error(`column ${i + 1} has a type that cannot be returned`);
+        const type = readType(duck, duck.column_logical_type(result, i));
+        if (type === undefined) {
+          await this.finish(running);
+          throw new Error(`column ${i + 1} has a type that cannot be returned`);
+        }
         types.push(type);
         columns.push({ name: duck.column_name(result, i), type: type.sql });
       }
-      return { columns, batches: this.fetch(result, types) };
+      return { columns, batches: this.fetch(running, types), close: () => this.finish(running) };
     } catch (error) {
-      this.streaming = false;
       throw this.original(error);
     }
   }
 
-  private async *fetch(
-    result: Awaited<ReturnType<Duck['execute_prepared_streaming']>>,
-    types: readonly ReadType[],
-  ): AsyncGenerator<ColumnBatch, void, void> {
+  private async *fetch(running: Running, types: readonly ReadType[]): AsyncGenerator<ColumnBatch, void, void> {
     const { duck } = this;
-    let ended = false;
     try {
-      for (;;) {
-        let chunk: Awaited<ReturnType<Duck['fetch_chunk']>>;
+      while (!running.ended) {
+        let chunk: DataChunk | null;
         try {
-          chunk = await duck.fetch_chunk(result);
+          chunk = await duck.fetch_chunk(running.result);
         } catch (error) {
-          ended = true;
+          running.ended = true;
           throw this.original(error);
         }
         if (chunk === null || duck.data_chunk_get_size(chunk) === 0) {
-          ended = true;
+          running.ended = true;
           const failure = this.scans.takeError();
           if (failure !== undefined) throw failure.error;
+          if (duck.result_return_type(running.result) === INVALID_RESULT) throw await this.failure(running);
           return;
         }
         yield readChunk(duck, chunk, types);
       }
     } finally {
-      if (!ended) {
-        // the engine may still wait for a scan: stop it, then drain, before anything of it is torn down
-        this.interrupt();
-        try {
-          for (;;) {
-            const chunk = await duck.fetch_chunk(result);
-            if (chunk === null || duck.data_chunk_get_size(chunk) === 0) break;
-          }
-        } catch {
-          // the interruption itself
-        }
-        this.scans.takeError();
-      }
-      this.streaming = false;
+      await this.finish(running);
     }
+  }
+
+  /**
+   * Why a stream ended early. `fetch_chunk` gives the same for an end and for an error, and keeps the error's text to itself:
+   * the statement is run once more over to where it fails, with its rows only counted.
+   */
+  private async failure(running: Running): Promise<unknown> {
+    if (running.interrupted) return new DuckDbError('INTERRUPT Error: Interrupted!');
+    try {
+      await this.duck.query(this.main, `SELECT count(COLUMNS(*)) FROM (${running.sql}) AS t`);
+    } catch (error) {
+      return this.original(error);
+    }
+    return new DuckDbError('the engine stopped in the middle of the result');
+  }
+
+  /** The engine may still wait for a scan: it is stopped and drained before anything of it is torn down. */
+  private async finish(running: Running): Promise<void> {
+    if (!running.ended) {
+      running.ended = true;
+      this.interrupt();
+      try {
+        for (;;) {
+          const chunk = await this.duck.fetch_chunk(running.result);
+          if (chunk === null || this.duck.data_chunk_get_size(chunk) === 0) break;
+        }
+      } catch {
+        // the interruption itself
+      }
+      this.scans.takeError();
+    }
+    if (this.running === running) this.running = undefined;
   }
 
   private original(error: unknown): unknown {
@@ -203,11 +223,14 @@ export class DuckDb {
 
   /** Stops the running statement, which then fails with the engine's INTERRUPT error. */
   interrupt(): void {
-    if (!this.closed) this.duck.interrupt(this.main);
+    if (this.closed) return;
+    if (this.running !== undefined) this.running.interrupted = true;
+    this.duck.interrupt(this.main);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     if (this.closed) return;
+    if (this.running !== undefined) await this.finish(this.running);
     this.closed = true;
     this.duck.disconnect_sync(this.side);
     this.duck.disconnect_sync(this.main);
@@ -215,6 +238,16 @@ export class DuckDb {
     this.temp?.remove();
   }
 }
+
+interface Running {
+  readonly sql: string;
+  readonly result: Result;
+  ended: boolean;
+  interrupted: boolean;
+}
+
+/** duckdb_result_type DUCKDB_RESULT_TYPE_INVALID: the result holds an error */
+const INVALID_RESULT = 0;
 
 /** A private directory that goes away with the engine, or with the process. */
 class TempDirectory {

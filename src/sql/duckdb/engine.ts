@@ -2,7 +2,7 @@
  * The default engine: plans a statement (plan.ts), lends its scans to DuckDB, streams what comes back.
  */
 
-import { InterruptedError, SqlError, StateQueryError, UsageError } from '../../errors.js';
+import { UsageError } from '../../errors.js';
 import { type ColumnBatch, createColumn } from '../../io/column.js';
 import type { Catalog } from '../../tables/table.js';
 import { JSON_TYPE, JsonText, VARCHAR } from '../../types.js';
@@ -10,8 +10,9 @@ import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
 import { statementsOf } from '../parse.js';
 import { type Analysis, type Explanation, explainScans, explanationLines, type Plan, planStatement } from '../plan.js';
 import type { ScanUse } from '../scan-use.js';
-import { DuckDb } from './duckdb.js';
+import { DuckDb, DuckDbError, type ResultStream } from './duckdb.js';
 import { sqlErrorOf } from './errors.js';
+import { Limits } from './limits.js';
 import { type FeedSource, SCAN_FUNCTION } from './scans.js';
 
 export async function openDuckDbEngine(options: EngineOptions = {}): Promise<SqlEngine> {
@@ -22,6 +23,12 @@ export async function openDuckDbEngine(options: EngineOptions = {}): Promise<Sql
     feed: options.safeFeed ? 'safe' : 'fast',
   });
   return new DuckDbEngine(db, options);
+}
+
+/** What a statement holds while it runs. */
+interface Open {
+  readonly ids: number[];
+  stream: ResultStream | undefined;
 }
 
 class DuckDbEngine implements SqlEngine {
@@ -41,7 +48,7 @@ class DuckDbEngine implements SqlEngine {
     for (const [i, statement] of statements.entries()) {
       const { db } = this;
       const limits = new Limits(db, this.options);
-      const open: { ids: number[] } = { ids: [] };
+      const open: Open = { ids: [], stream: undefined };
       try {
         const plan = await planStatement(text, statement, {
           snapshots,
@@ -62,20 +69,21 @@ class DuckDbEngine implements SqlEngine {
           db.scans.register(scan.id, sourceOf(scan));
           open.ids.push(scan.id);
         }
-        if (plan.parsed.explain === 'no') yield await this.run(plan, limits);
-        else yield await this.explain(plan, limits);
+        if (plan.parsed.explain === 'no') yield await this.run(plan, limits, open);
+        else yield await this.explain(plan, limits, open);
       } catch (error) {
         throw limits.explain(error);
       } finally {
+        await open.stream?.close();
         limits.end();
         db.scans.release(open.ids);
       }
     }
   }
 
-  private async run(plan: Plan, limits: Limits): Promise<QueryResult> {
+  private async run(plan: Plan, limits: Limits, open: Open): Promise<QueryResult> {
     const sql = await this.returnable(plan);
-    const result = await this.stream(sql, plan, limits);
+    const result = await this.stream(sql, plan, limits, open);
     const names = result.columns.map(c => c.name);
     return {
       columns: result.columns.map((c, i) => ({ name: uniqueName(names, i), type: c.type })),
@@ -89,7 +97,7 @@ class DuckDbEngine implements SqlEngine {
     try {
       columns = await this.db.describe(plan.sql);
     } catch (error) {
-      throw sqlErrorOf(error, plan);
+      throw error instanceof DuckDbError ? sqlErrorOf(error, plan) : error;
     }
     if (columns.every(c => c.sql !== undefined)) return plan.sql;
     const names = columns.map((_, i) => `c${i}`);
@@ -97,23 +105,24 @@ class DuckDbEngine implements SqlEngine {
     return `SELECT ${items.join(', ')} FROM (${plan.sql}) AS t(${names.join(', ')})`;
   }
 
-  private async stream(sql: string, plan: Plan, limits: Limits) {
+  private async stream(sql: string, plan: Plan, limits: Limits, open: Open) {
     limits.start();
     try {
       const result = await this.db.stream(sql);
+      open.stream = result;
       return { columns: result.columns, batches: guarded(result.batches, plan, limits) };
     } catch (error) {
-      throw error instanceof StateQueryError ? error : sqlErrorOf(error, plan);
+      throw error instanceof DuckDbError ? sqlErrorOf(error, plan) : error;
     }
   }
 
-  private async explain(plan: Plan, limits: Limits): Promise<QueryResult> {
+  private async explain(plan: Plan, limits: Limits, open: Open): Promise<QueryResult> {
     let analyze: Analysis | undefined;
     if (plan.parsed.explain === 'analyze') {
       const { readStats } = this.options;
       const before = readStats?.current();
       const begin = performance.now();
-      const result = await this.stream(await this.returnable(plan), plan, limits);
+      const result = await this.stream(await this.returnable(plan), plan, limits, open);
       let rows = 0;
       for await (const batch of result.batches) rows += batch.length;
       const milliseconds = Math.round((performance.now() - begin) * 10) / 10;
@@ -142,7 +151,7 @@ class DuckDbEngine implements SqlEngine {
   }
 
   async close(): Promise<void> {
-    this.db.close();
+    await this.db.close();
   }
 }
 
@@ -153,6 +162,7 @@ function sourceOf(scan: ScanUse): FeedSource {
   return {
     columns: columns.map(c => ({ name: c.physical, type: c.type })),
     rowCount: filters.length === 0 ? scan.bound.rowCount : undefined,
+    dropsNulls: filters.some(f => f.op !== 'is null'),
     open: wanted =>
       scan.bound.scan({
         columns: wanted.map(i => ({ name: columns[i].name, form: columns[i].form })),
@@ -171,63 +181,7 @@ async function* guarded(
   try {
     yield* batches;
   } catch (error) {
-    throw limits.explain(error instanceof StateQueryError ? error : sqlErrorOf(error, plan));
-  }
-}
-
-/** Timeout and abort of one statement. */
-class Limits {
-  private timer: NodeJS.Timeout | undefined;
-  private deadline = Number.POSITIVE_INFINITY;
-  private reason: StateQueryError | undefined;
-  private readonly onAbort = () => this.stop(new InterruptedError());
-
-  constructor(
-    private readonly db: DuckDb,
-    private readonly options: EngineOptions,
-  ) {
-    const { signal, timeoutMs } = options;
-    if (signal?.aborted) throw new InterruptedError();
-    signal?.addEventListener('abort', this.onAbort);
-    if (timeoutMs !== undefined) {
-      this.deadline = performance.now() + timeoutMs;
-      this.timer = setTimeout(() => this.timeOut(), timeoutMs);
-      this.timer.unref();
-    }
-  }
-
-  /** The scans check the clock, since timers hardly fire while they run. */
-  start(): void {
-    this.db.scans.checkpoint = () => {
-      if (performance.now() > this.deadline) this.timeOut();
-      if (this.reason !== undefined) throw this.reason;
-    };
-  }
-
-  private timeOut(): void {
-    const seconds = (this.options.timeoutMs ?? 0) / 1000;
-    this.stop(
-      new SqlError('TIMEOUT', `the statement took longer than ${seconds} s`, {
-        hint: 'give more with --timeout, or read less: name operator and state',
-      }),
-    );
-  }
-
-  private stop(reason: StateQueryError): void {
-    this.reason ??= reason;
-    this.db.interrupt();
-  }
-
-  /** What an error is once the reason for stopping is known. */
-  explain(error: unknown): unknown {
-    if (this.reason === undefined) return error;
-    return error instanceof StateQueryError && error.code !== 'SQL_ERROR' ? error : this.reason;
-  }
-
-  end(): void {
-    clearTimeout(this.timer);
-    this.options.signal?.removeEventListener('abort', this.onAbort);
-    this.db.scans.checkpoint = () => {};
+    throw limits.explain(error instanceof DuckDbError ? sqlErrorOf(error, plan) : error);
   }
 }
 

@@ -2,8 +2,9 @@
  * What DuckDB says → SqlError. Its messages are `<Kind> Error: text`, then `LINE n: …` with a caret under the place in the
  * rewritten text. The place in the user's text is found by the word at the caret, if it is there once.
  */
-import { SqlError, type SqlErrorCode, StateQueryError } from '../../errors.js';
+import { SqlError, type SqlErrorCode } from '../../errors.js';
 import type { Plan } from '../plan.js';
+import type { DuckDbError } from './duckdb.js';
 
 const CODES: readonly (readonly [RegExp, SqlErrorCode])[] = [
   [/^Out of Memory Error/, 'OUT_OF_MEMORY'],
@@ -17,13 +18,12 @@ const CODES: readonly (readonly [RegExp, SqlErrorCode])[] = [
 ];
 
 /** The error of a statement as the user sees it. */
-export function sqlErrorOf(error: unknown, plan: Plan): StateQueryError {
-  if (error instanceof StateQueryError) return error;
-  const raw = error instanceof Error ? error.message : String(error);
+export function sqlErrorOf(error: DuckDbError, plan: Plan): SqlError {
+  const raw = error.message;
   const [head] = raw.split(/\n\s*\n?LINE \d+:/);
   const code = CODES.find(([pattern]) => pattern.test(raw))?.[1] ?? 'SQL_ERROR';
   const message = head
-    .split(/\n\s*\nPossible solutions:/)[0]
+    .split(/\n\s*\nPossible solutions:|\nDatabase is launched in in-memory mode/)[0]
     .replace(/^(Binder|Parser|Catalog|Conversion|Invalid Input|Invalid type|Out of Range|Out of Memory|Permission) Error: /, '')
     .replaceAll('\u00b7text', '')
     .trim();

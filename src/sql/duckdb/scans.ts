@@ -9,7 +9,7 @@
  * Callbacks run on the JavaScript thread, one at a time. What a scan throws is kept and thrown again by the query
  * that ran it, since the engine knows only its text.
  */
-import type { ColumnBatch } from '../../io/column.js';
+import { type ColumnBatch, createColumn } from '../../io/column.js';
 import type { SqlType } from '../../types.js';
 import type { Connection, DataChunk, Duck, LogicalType } from './bindings.js';
 import { type FeedMode, fillVector } from './feed.js';
@@ -22,6 +22,8 @@ const VECTOR_SIZE = 2048;
 export interface FeedSource {
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
   readonly rowCount?: number;
+  /** the statement drops a row of NULLs again: one may stand for "nothing yet" */
+  readonly dropsNulls?: boolean;
   open(columns: readonly number[]): FeedScan;
 }
 export interface FeedScan {
@@ -30,7 +32,10 @@ export interface FeedScan {
 }
 
 interface Running {
+  readonly source: FeedSource;
   readonly scan: FeedScan;
+  /** positions of the wanted columns */
+  readonly wanted: readonly number[];
   /** for each vector of the output the column of the batch, or -1 for the hidden one */
   readonly outputs: readonly number[];
   batch: ColumnBatch | undefined;
@@ -107,7 +112,7 @@ export class ScanRegistry {
       duck.init_set_max_threads(info, 1);
       const scan = this.guarded(() => source.open(wanted));
       this.running.add(scan);
-      const state: Running = { scan, outputs, batch: undefined, at: 0 };
+      const state: Running = { source, scan, wanted, outputs, batch: undefined, at: 0 };
       duck.init_set_init_data(info, state);
     });
     duck.table_function_set_function(fn, (info, output) => {
@@ -124,6 +129,10 @@ export class ScanRegistry {
     const { duck } = this;
     if (state.batch === undefined) {
       state.batch = state.scan.next();
+      while (state.batch?.length === 0) {
+        this.checkpoint();
+        state.batch = state.source.dropsNulls ? nullRow(state) : state.scan.next();
+      }
       state.at = 0;
     }
     const { batch, at } = state;
@@ -155,6 +164,16 @@ export class ScanRegistry {
       throw error;
     }
   }
+}
+
+/**
+ * The engine takes a chunk without rows for the end, and JavaScript gets no turn while a scan searches: a row that a condition
+ * of the statement drops again keeps both going.
+ */
+function nullRow({ source, wanted }: Running): ColumnBatch {
+  const columns = wanted.map(i => createColumn(source.columns[i].type, 1));
+  for (const column of columns) column.pushNull();
+  return { length: 1, columns };
 }
 
 const ONES = new Uint8Array(VECTOR_SIZE).fill(1).buffer as ArrayBuffer;
