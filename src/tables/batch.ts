@@ -29,6 +29,10 @@ export class BatchWriter {
   }
 }
 
+/** Steps between two looks at the clock, and how long a scan looks for rows before it says that there were none so far. */
+const CLOCK_STEPS = 256;
+const QUIET_MS = 100;
+
 /**
  * A scan over something that writes rows: `step` adds zero or more rows to the writer and returns false when nothing is
  * left. It is called until the batch is full, so a step should add few rows.
@@ -52,8 +56,15 @@ export function scanOf(writer: BatchWriter, step: () => boolean, close: () => vo
         return undefined;
       }
       writer.clear();
+      let steps = 0;
+      let quietUntil = 0;
       try {
         while (writer.rows < BATCH_ROWS && writer.rows < left) {
+          if (writer.rows === 0 && ++steps % CLOCK_STEPS === 0) {
+            const now = Date.now();
+            if (quietUntil === 0) quietUntil = now + QUIET_MS;
+            else if (now > quietUntil) return { length: 0, columns: writer.columns };
+          }
           if (!step()) {
             end();
             break;

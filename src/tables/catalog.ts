@@ -1,14 +1,20 @@
 /**
  * The tables of an opened snapshot, by name. Names are compared without case.
  */
+import { CHANNEL_RECORDS, CHANNEL_STATE, channelRecordsTable, channelStateTable } from './channel-state.js';
+import { FILES, filesTable } from './files.js';
+import { KEY_GROUPS, keyGroupsTable } from './key-groups.js';
 import { KEYED_STATE, KEYED_STATE_RAW, keyedStateTable } from './keyed-state.js';
 import { OPERATOR_STATE, OPERATOR_STATE_ALL, OPERATOR_STATE_RAW, operatorStateTable } from './operator-state.js';
 import { operatorTables } from './operator-tables.js';
 import { METADATA, metadataTable, OPERATORS, operatorsTable, SNAPSHOT, snapshotTable } from './operators.js';
+import { RAW_STATE, rawStateTable } from './raw-state.js';
 import { SINK_TRANSACTIONS, sinkTransactionsTable } from './sink-transactions.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { SOURCE_OFFSETS, sourceOffsetsTable } from './source-offsets.js';
+import { STATE_HANDLES, stateHandlesTable } from './state-handles.js';
 import { STATE_META, stateMetaTable } from './state-meta.js';
+import { STATE_STATS, stateStatsTable } from './state-stats.js';
 import { stateTable, stateTableNames } from './state-tables.js';
 import type { Catalog, Table, TableSpec } from './table.js';
 import { TIMERS, timersTable } from './timers.js';
@@ -34,6 +40,13 @@ export const TABLES: readonly TableEntry[] = [
   { spec: WINDOWS, open: windowsTable },
   { spec: SOURCE_OFFSETS, open: sourceOffsetsTable },
   { spec: SINK_TRANSACTIONS, open: sinkTransactionsTable },
+  { spec: CHANNEL_STATE, open: channelStateTable },
+  { spec: CHANNEL_RECORDS, open: channelRecordsTable },
+  { spec: RAW_STATE, open: rawStateTable },
+  { spec: STATE_HANDLES, open: stateHandlesTable },
+  { spec: FILES, open: filesTable },
+  { spec: KEY_GROUPS, open: keyGroupsTable },
+  { spec: STATE_STATS, open: stateStatsTable },
 ];
 
 const BY_NAME: ReadonlyMap<string, TableEntry> = new Map(

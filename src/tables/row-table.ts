@@ -8,8 +8,12 @@ import type { BoundTable, ColumnSpec, Filter, ScanRequest, Table, TableSpec } fr
 /** A row: column name → value in the form of its column's type; what is missing is NULL. */
 export type Row = Readonly<Record<string, Value | undefined>>;
 
-/** A table of `spec` whose rows are made when a scan begins. `count`: rows, when that costs nothing. */
-export function rowTable(spec: TableSpec, rows: (filters: readonly Filter[]) => Iterable<Row>, count?: () => number): Table {
+/**
+ * A table of `spec` whose rows are made when a scan begins.
+ * @param rows may give undefined now and then while it looks for the next row
+ * @param count rows, when that costs nothing
+ */
+export function rowTable(spec: TableSpec, rows: (filters: readonly Filter[]) => Iterable<Row | undefined>, count?: () => number): Table {
   const bound: BoundTable = {
     columns: spec.columns.map(column => ({
       name: column.name,
@@ -26,6 +30,7 @@ export function rowTable(spec: TableSpec, rows: (filters: readonly Filter[]) => 
         () => {
           const { done, value } = iterator.next();
           if (done === true) return false;
+          if (value === undefined) return true;
           for (let i = 0; i < names.length; i++) writer.columns[i].push(value[names[i]] ?? null);
           writer.rows++;
           return true;

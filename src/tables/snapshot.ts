@@ -8,10 +8,13 @@ import { type Rebase, SnapshotFiles } from '../checkpoint/files.js';
 import type { Metadata } from '../checkpoint/handles.js';
 import { locateSnapshot } from '../checkpoint/locate.js';
 import { readMetadataFile } from '../checkpoint/metadata.js';
-import type { StateQueryError } from '../errors.js';
+import { type StateQueryError, UsageError } from '../errors.js';
 import { ReadStats } from '../io/source.js';
+import { KryoMessages, messageCodec } from '../proto/codec.js';
+import type { ProtoSchemas } from '../proto/schema.js';
 import type { ClassPool, CodecContext } from '../serializers/codec.js';
 import type { StateContext } from '../state/entry.js';
+import { sqlTypeText } from '../types.js';
 import { catalogOf } from './catalog.js';
 import { type SnapshotFacts, snapshotFacts } from './facts.js';
 import { operatorHint } from './hint.js';
@@ -19,11 +22,11 @@ import type { PumpContext } from './keyed-rows.js';
 import { nameOperators, type OperatorNames } from './names.js';
 import {
   type KeyedPart,
-  type OperatorPart,
   type OperatorStates,
   type OperatorView,
   readOperatorStates,
   type StateVariant,
+  type ValueCodecs,
 } from './states.js';
 import type { Catalog } from './table.js';
 
@@ -40,6 +43,8 @@ export interface OpenOptions {
   readonly verify?: boolean;
   readonly skipDamaged?: boolean;
   readonly classes?: ClassPool;
+  /** messages of .proto files: what Kryo stored by their classes, and the states that hold one in a byte[] */
+  readonly proto?: { readonly schemas: ProtoSchemas; readonly types: readonly ProtoSetting[] };
   /** false: filters are not used to read less (for tests) */
   readonly pushdown?: boolean;
   /** One line for the user. */
@@ -53,6 +58,15 @@ export interface TtlSetting {
   readonly operator?: string;
   readonly state: string;
   readonly millis: bigint;
+}
+
+/** `--proto-type [operator.]state=Message` */
+export interface ProtoSetting {
+  /** uid, name or id; undefined: any operator */
+  readonly operator?: string;
+  readonly state: string;
+  /** full name of the message, or the end of it */
+  readonly message: string;
 }
 
 /** Opens a snapshot: a directory with `_metadata`, that file, or a parent directory. @throws StateQueryError */
@@ -75,6 +89,7 @@ export class OpenedSnapshot {
   readonly damage: StateQueryError[] = [];
   private readonly states = new Map<OperatorView, OperatorStates>();
   private readonly warned = new Set<string>();
+  private readonly kryoMessages: KryoMessages | undefined;
 
   constructor(
     readonly directory: string,
@@ -85,6 +100,7 @@ export class OpenedSnapshot {
   ) {
     this.files = new SnapshotFiles(directory, metadataPath, { rebase: options.rebase ?? [], stats });
     this.operators = nameOperators(metadata, options.names);
+    this.kryoMessages = options.proto === undefined ? undefined : new KryoMessages(options.proto.schemas);
     this.pushdown = options.pushdown ?? true;
     this.asOfMillis = options.asOfMillis ?? BigInt(Date.now());
     this.catalog = catalogOf(this);
@@ -113,13 +129,14 @@ export class OpenedSnapshot {
   statesOf(operator: OperatorView): OperatorStates {
     let states = this.states.get(operator);
     if (states === undefined) {
-      states = readOperatorStates(operator, (o, subtask) => this.context(o, subtask));
+      states = readOperatorStates(operator, (o, subtask) => this.context(o, subtask), this.valueCodecs);
       this.states.set(operator, states);
     }
     return states;
   }
 
-  contextOf(part: KeyedPart | OperatorPart): StateContext {
+  /** What the readers of a subtask's state need. */
+  contextOf(part: Pick<KeyedPart, 'operator' | 'subtask'>): StateContext {
     return this.context(part.operator, part.subtask);
   }
 
@@ -139,24 +156,37 @@ export class OpenedSnapshot {
     return {
       flinkMajor: this.metadata.version >= 5 ? 2 : 1,
       ...(this.options.classes === undefined ? {} : { classes: this.options.classes }),
+      ...(this.kryoMessages === undefined ? {} : { protobuf: this.kryoMessages.json }),
+    };
+  }
+
+  /** Values that are protobuf messages, by what the user says of a state and by the class that Kryo stored. */
+  private get valueCodecs(): ValueCodecs | undefined {
+    const { proto } = this.options;
+    if (proto === undefined) return undefined;
+    return (operator, state) => (codec, snapshot) => {
+      const setting = matching(proto.types, operator, state);
+      if (setting === undefined) return this.kryoMessages?.codec(codec, snapshot) ?? codec;
+      const message = proto.schemas.message(setting.message);
+      if (message === undefined)
+        throw new UsageError(`there is no message ${setting.message} in the .proto files`, {
+          hint: `they have ${proto.schemas.names.slice(0, 20).join(', ')}`,
+        });
+      if (codec.type.kind === 'BLOB') return messageCodec(codec, message);
+      const kryo = this.kryoMessages?.codec(codec, snapshot);
+      if (kryo !== undefined) return kryo;
+      this.warn(`--proto-type ${setting.state}=${setting.message}: the state holds ${sqlTypeText(codec.type)}, no bytes`);
+      return codec;
     };
   }
 
   /** The TTL duration given for a state, in milliseconds. */
   ttlOf(variant: StateVariant): bigint | undefined {
-    const { id, uid, name } = variant.operator;
-    const matching = (this.options.ttl ?? []).filter(
-      t => t.state === variant.name && (t.operator === undefined || t.operator === id || t.operator === uid || t.operator === name),
-    );
-    return (matching.find(t => t.operator !== undefined) ?? matching[0])?.millis;
+    return matching(this.options.ttl ?? [], variant.operator, variant.name)?.millis;
   }
 
   hintOf(operator: OperatorView): string | null {
     return operator.uid !== null || operator.name !== null ? null : operatorHint(this.statesOf(operator), operator);
-  }
-
-  coordinatorNote(_operator: OperatorView): string {
-    return 'state of the operator coordinator';
   }
 
   facts(): SnapshotFacts {
@@ -166,4 +196,16 @@ export class OpenedSnapshot {
   close(): void {
     this.files.close();
   }
+}
+
+/** The setting for a state; one that names the operator counts before one for all. */
+function matching<T extends { readonly operator?: string; readonly state: string }>(
+  settings: readonly T[],
+  { id, uid, name }: OperatorView,
+  state: string,
+): T | undefined {
+  const found = settings.filter(
+    t => t.state === state && (t.operator === undefined || t.operator === id || t.operator === uid || t.operator === name),
+  );
+  return found.find(t => t.operator !== undefined) ?? found[0];
 }

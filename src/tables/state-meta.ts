@@ -3,10 +3,12 @@
  * coordinator or master blob. It costs one header read for each state file.
  */
 import type { StreamHandle } from '../checkpoint/handles.js';
+import { StateQueryError } from '../errors.js';
 import { BIGINT, BOOLEAN, INTEGER, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
+import { enumeratorConnector } from './source-offsets.js';
 import { column, OPERATOR_COLUMNS } from './spec.js';
 import type { OperatorStates, OperatorView, StateVariant } from './states.js';
 import type { Filter, Table, TableSpec } from './table.js';
@@ -126,6 +128,17 @@ export function handleBytes(stream: StreamHandle): number {
   }
 }
 
+/** Of a source whose enumerator can be read: where; otherwise that it cannot be. */
+function coordinatorCells(snapshot: OpenedSnapshot, states: OperatorStates): Row {
+  try {
+    const connector = enumeratorConnector(snapshot, states);
+    if (connector !== undefined) return { decodable: true, reason: `enumerator of a ${connector} source: source_offsets has its splits` };
+  } catch (error) {
+    if (!(error instanceof StateQueryError)) throw error;
+  }
+  return { decodable: false, reason: 'state of the operator coordinator: its connector is not known' };
+}
+
 function* blobRows(snapshot: OpenedSnapshot, operator: OperatorView, states: OperatorStates): Generator<Row> {
   const cells = operatorCells(snapshot, operator);
   if (operator.operator.coordinator !== undefined) {
@@ -134,8 +147,7 @@ function* blobRows(snapshot: OpenedSnapshot, operator: OperatorView, states: Ope
       state_kind: 'coordinator',
       size_bytes: BigInt(handleBytes(operator.operator.coordinator)),
       variant: 0,
-      decodable: false,
-      reason: snapshot.coordinatorNote(operator),
+      ...coordinatorCells(snapshot, states),
     };
   }
   for (const [kind, pick] of RAW_KINDS) {
@@ -154,7 +166,7 @@ function* blobRows(snapshot: OpenedSnapshot, operator: OperatorView, states: Ope
       variant: 0,
       subtasks: subtasks.map(s => s.index).join(','),
       decodable: false,
-      reason: 'raw state: its bytes are known to the operator alone',
+      reason: 'raw state: its bytes, which the operator alone knows, are in the table raw_state',
     };
   }
   for (const problem of states.problems) {
