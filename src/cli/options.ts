@@ -25,6 +25,8 @@ export interface ReadingFlags {
   readonly uids?: string;
   readonly guessUids?: true;
   readonly jar: readonly string[];
+  readonly proto: readonly string[];
+  readonly protoType: readonly string[];
   readonly ttl: readonly string[];
   readonly asOf?: string;
   readonly verify: boolean;
@@ -89,6 +91,13 @@ export function addReadingOptions(command: Command): Command {
     .option('--uids <file>', 'uids of the job, one a line, after a tab an optional name: they label operators without one')
     .option('--guess-uids', 'look for uids that hash to the operator ids: those of Flink SQL, and short ones')
     .option('--jar <file>', 'classes of the job, read as data and never run: names and types of Kryo fields (repeatable)', collect, [])
+    .option('--proto <file>', '.proto file of messages that states hold; its imports are looked for around it (repeatable)', collect, [])
+    .option(
+      '--proto-type <[operator.]state=message>',
+      'message that the byte[] values of a state are; Kryo values are known by their class (repeatable)',
+      collect,
+      [],
+    )
     .option(
       '--ttl <[operator.]state=duration>',
       'time to live of a state, for ttl_expires_at and ttl_expired: 7d, 12h, PT30M (repeatable)',

@@ -29,7 +29,12 @@ export function createProgram(version: string, printed: string[] = []): Command 
     .configureHelp({ helpWidth: 110, showGlobalOptions: false })
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeErr: text => void printed.push(text) });
+    .configureOutput({ writeErr: text => void printed.push(text) })
+    // parsed before a snapshot is opened: the parser is loaded when it is needed, and opening waits for nothing
+    .hook('preAction', async (_program, command) => {
+      const { proto } = command.opts<{ proto?: readonly string[] }>();
+      if (proto !== undefined && proto.length > 0) await (await import('./proto.js')).loadProto(proto);
+    });
   for (const add of [
     metaCommand,
     sqlCommand,

@@ -6,6 +6,7 @@ import { openClassPool } from '../java/jar.js';
 import { type OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from '../tables/snapshot.js';
 import { namesFor } from './names.js';
 import type { ReadingFlags } from './options.js';
+import { protoOptions } from './proto.js';
 import type { Session } from './session.js';
 
 /** The snapshot that the command line names, else STATEQUERY_SNAPSHOT. @throws UsageError */
@@ -54,6 +55,7 @@ function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): 
     warn: message => session.note(message),
     ...(flags.asOf === undefined ? {} : { asOfMillis: parseInstant(flags.asOf) }),
     ...(flags.jar.length === 0 ? {} : { classes: openClassPool(flags.jar) }),
+    ...protoOptions(flags),
     ...(stats === undefined ? {} : { stats }),
   };
 }

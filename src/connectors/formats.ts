@@ -4,6 +4,7 @@ import { DYNAMODB_SOURCE, KINESIS_SOURCE } from './aws-sources.js';
 import { BASE_CDC_SOURCE, MYSQL_CDC_SOURCE } from './cdc.js';
 import { FILE_SINK } from './file-sink.js';
 import { FILE_SOURCE } from './file-source.js';
+import { FLUSS_SOURCE } from './fluss.js';
 import type { SinkFormat, SourceFormat } from './format.js';
 import { HYBRID_SOURCE } from './hybrid.js';
 import { ICEBERG_DYNAMIC_SINK, ICEBERG_SINK, ICEBERG_SOURCE } from './iceberg.js';
@@ -24,6 +25,7 @@ export const SOURCES: readonly SourceFormat[] = [
   MYSQL_CDC_SOURCE,
   BASE_CDC_SOURCE,
   ICEBERG_SOURCE,
+  FLUSS_SOURCE,
 ];
 
 export const SINKS: readonly SinkFormat[] = [

@@ -66,6 +66,20 @@ export function namesOf(operator: OperatorView): string[] {
   return [operator.uid, operator.name].filter(n => n !== null);
 }
 
+/**
+ * The connector of an operator's enumerator; undefined when there is none, or its bytes do not tell. Reads the splits of the
+ * readers only where the enumerator alone does not say enough. @throws StateQueryError
+ */
+export function enumeratorConnector(snapshot: OpenedSnapshot, states: OperatorStates): string | undefined {
+  const coordinator = coordinatorBytes(snapshot, states);
+  const enumerator = coordinator === undefined ? undefined : attempt(() => decodeSourceCoordinator(coordinator));
+  if (enumerator === undefined) return undefined;
+  const alone = decodeSource({ splits: [], enumerator, names: namesOf(states.operator) });
+  if (alone !== undefined) return alone.enumerator === undefined ? undefined : alone.connector;
+  const { decoded } = readSource(snapshot, states);
+  return decoded?.enumerator === undefined ? undefined : decoded.connector;
+}
+
 interface Source {
   readonly decoded: DecodedSource | undefined;
   rows(): Generator<Row>;

@@ -101,6 +101,9 @@ export interface OperatorStates {
   variantOf(key: SerializerSnapshot | undefined, state: RegisteredState): StateVariant | undefined;
 }
 
+/** the parts of a state that hold what the user stored */
+const VALUE_PARTS: ReadonlySet<string> = new Set(['value', 'element', 'map value', 'broadcast value']);
+
 export const VOID_TYPE = undefined;
 const NOTHING = codecOf({ type: VARCHAR, length: 0, read: () => null, skip: () => undefined });
 
@@ -108,6 +111,7 @@ const NOTHING = codecOf({ type: VARCHAR, length: 0, read: () => null, skip: () =
 export function readOperatorStates(
   operator: OperatorView,
   contextOf: (operator: OperatorView, subtask: number) => StateContext,
+  valuesOf?: ValueCodecs,
 ): OperatorStates {
   const keyed: KeyedPart[] = [];
   const managed: OperatorPart[] = [];
@@ -125,7 +129,7 @@ export function readOperatorStates(
     const stateKey = `${state.kind}\0${state.name}`;
     const variant = counts.get(stateKey) ?? 0;
     counts.set(stateKey, variant + 1);
-    const { shape, reason } = shapeOf(key, state, codecs);
+    const { shape, reason } = shapeOf(key, state, codecs, valuesOf?.(operator, state.name));
     variants.set(id, {
       operator,
       name: state.name,
@@ -237,11 +241,15 @@ function peelTtl(snapshot: SerializerSnapshot): { snapshot: SerializerSnapshot; 
   return { snapshot: snapshot.children[1].snapshot, ttl: true };
 }
 
+/** What a state's values, elements or map values are, where the user says more than the serializer: for an operator and a state. */
+export type ValueCodecs = (operator: OperatorView, state: string) => (codec: Codec, snapshot: SerializerSnapshot) => Codec;
+
 /** Takes the serializers of a state apart into the codecs of its rows. */
 export function shapeOf(
   keySnapshot: SerializerSnapshot | undefined,
   state: RegisteredState,
   context: CodecContext,
+  values?: ReturnType<ValueCodecs>,
 ): { shape: StateShape; reason: string | undefined } {
   const reasons = new Set<string>();
   if (state.unreadable !== undefined) reasons.add(state.unreadable);
@@ -251,7 +259,8 @@ export function shapeOf(
       reasons.add(reason);
       return opaqueCodec('unknown', reason);
     }
-    const codec = snapshot.codec(context);
+    const own = snapshot.codec(context);
+    const codec = values === undefined || !VALUE_PARTS.has(what) ? own : values(own, snapshot);
     if (codec.opaque !== undefined) reasons.add(codec.opaque);
     return codec;
   };

@@ -18,6 +18,7 @@ const LAYERS = [
   'serializers',
   'state',
   'connectors',
+  'proto',
   'tables',
   'check',
   'sql',
@@ -35,6 +36,7 @@ const PLACES: Readonly<Record<string, string>> = {
   chalk: 'output/color.ts',
   commander: 'cli/',
   hysnappy: 'io/snappy.ts',
+  protobufjs: 'proto/schema.ts',
   'string-width': 'output/width.ts',
 };
 
