@@ -212,7 +212,7 @@ export function knownFinal(name: string): boolean | undefined {
   if (JDK_ENUMS.has(name)) return !OPEN_ENUMS.has(name);
   if (/^scala\.Tuple([3-9]|1\d|2[0-2])$/.test(name) || /^scala\.[\w.]*\$$/.test(name)) return true;
   // what is final of public classes stands above, as far as a field may be of that type
-  return isPlatform(name) || /^(scala|org\.joda\.time)\./.test(name) ? false : undefined;
+  return isPlatform(name) || /^(scala|org\.joda\.time|org\.apache\.avro)\./.test(name) ? false : undefined;
 }
 
 /** Classes of the platform: no jar of the user's has them. */

@@ -82,7 +82,11 @@ const row: Meaning = (_r, f, whole) => {
 const avroRecord: Meaning = (_r, f, whole) => {
   const schema = string(f, 'schema');
   const values = f.get('values');
-  if (schema === undefined || values?.kind !== 'list') return whole;
+  if (values?.kind !== 'list') return whole;
+  const names = schemaNames(f.get('schema'));
+  if (names?.length === values.items.length)
+    return { kind: 'object', className: '', fields: names.map((name, i) => ({ name, value: values.items[i] })) };
+  if (schema === undefined) return whole;
   try {
     const record = parseAvroSchema(schema);
     if (record.kind !== 'record' || record.fields.length !== values.items.length) return whole;
@@ -92,6 +96,19 @@ const avroRecord: Meaning = (_r, f, whole) => {
     throw error;
   }
 };
+
+/** Names of the fields of a Schema that was written by its own fields: `fields`, a list of `{name, position, schema …}`. */
+function schemaNames(schema: KryoNode | undefined): string[] | undefined {
+  const fields = schema?.kind === 'object' ? schema.fields.find(x => x.name === 'fields')?.value : undefined;
+  if (fields?.kind !== 'list') return undefined;
+  const names: string[] = [];
+  for (const item of fields.items) {
+    const name = item.kind === 'object' ? item.fields.find(x => x.name === 'name')?.value : undefined;
+    if (name?.kind !== 'scalar' || typeof name.value !== 'string') return undefined;
+    names.push(name.value);
+  }
+  return names;
+}
 
 const utf8: Meaning = (_r, f, whole) => {
   const bytes = fieldValue(f, 'bytes');

@@ -14,7 +14,7 @@
 import { StateQueryError } from '../../errors.js';
 import type { Cursor } from '../../io/cursor.js';
 import { readJavaObject } from '../../java/stream.js';
-import { javaClassName } from '../../java/tree.js';
+import { javaClassName, javaField } from '../../java/tree.js';
 import { readLinkedOptionalMap, type SnapshotReader } from '../snapshot.js';
 import type { DefaultSerializer } from './serializers.js';
 
@@ -30,12 +30,17 @@ export interface KryoConfiguration {
   readonly defaults: readonly DefaultSerializer[];
 }
 
+const UNKNOWN = 'an unknown serializer';
+
 /** A serializer that is an object: its class is all that matters. */
 function serializerObject(c: Cursor): string {
   try {
-    return javaClassName(readJavaObject(c)) ?? 'unknown serializer';
+    const object = readJavaObject(c);
+    // ExecutionConfig.SerializableSerializer around the serializer
+    const inner = object.kind === 'object' ? javaField(object, 'serializer') : undefined;
+    return javaClassName(inner?.kind === 'object' ? inner : object) ?? UNKNOWN;
   } catch (error) {
-    if (error instanceof StateQueryError) return 'unknown serializer';
+    if (error instanceof StateQueryError) return UNKNOWN;
     throw error;
   }
 }
@@ -75,8 +80,8 @@ export function readKryoSnapshot(c: Cursor, version: number, reader: SnapshotRea
   return {
     typeClass,
     // a registration whose class was gone when the snapshot was written keeps its place
-    registrations: registrations.map(r => r.value ?? { className: r.name, serializer: 'unknown serializer' }),
-    defaults: [...defaults, ...classes].map(d => ({ className: d.name, serializer: d.value ?? 'unknown serializer' })),
+    registrations: registrations.map(r => r.value ?? { className: r.name, serializer: UNKNOWN }),
+    defaults: [...defaults, ...classes].map(d => ({ className: d.name, serializer: d.value ?? UNKNOWN })),
   };
 }
 

@@ -155,3 +155,26 @@ describe.runIf(hasCorpus)('pairs of Flink', () => {
     }
   });
 });
+
+describe('a registration with a serializer object', () => {
+  const [line] = readFileSync(join(import.meta.dirname, 'fixtures/avro-1.20.5.ndjson'), 'utf8').split('\n');
+  const { snapshot, value } = JSON.parse(line) as { snapshot: string; value: string };
+
+  it('names the class of the serializer inside its wrapper', () => {
+    expect(snapshotOf(hex(snapshot)).details['registrations']).toEqual([
+      { class: 'org.apache.avro.generic.GenericRecord', serializer: null },
+      {
+        class: 'org.apache.avro.generic.GenericData$Array',
+        serializer: 'org.apache.flink.api.java.typeutils.runtime.kryo.Serializers$SpecificInstanceCollectionSerializerForArrayList',
+      },
+    ]);
+  });
+  it('an Avro schema written by its fields needs the classes of Avro', () => {
+    const bytes = hex(value);
+    const decoded = decode(snapshotOf(hex(snapshot)).codec({ flinkMajor: 1 }), bytes);
+    expect(decoded.json).toMatch(
+      /^\{"\$class":"org\.apache\.avro\.generic\.GenericData\$Record","schema":\{"\$class":"org\.apache\.avro\.Schema\$RecordSchema",/,
+    );
+    expect(decoded.end).toBe(bytes.length);
+  });
+});
