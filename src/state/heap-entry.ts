@@ -31,6 +31,8 @@ export class HeapEntry {
   private suspect = false;
   /** the part that stands last in an entry */
   readonly lastPart: 'namespace' | 'value';
+  /** the namespace is one byte that has to be 0 */
+  private readonly isVoid: boolean;
   private readonly key: Part;
   private readonly namespace: Part;
   private readonly value: Part | undefined;
@@ -39,6 +41,7 @@ export class HeapEntry {
     const codecs = codecsOf(key, state, context);
     this.key = partOf(codecs.key);
     this.namespace = partOf(codecs.namespace);
+    this.isVoid = this.namespace.size === 1 && codecs.namespace.length === 0;
     if (state.kind === 'timer') this.value = undefined;
     else if (codecs.value !== undefined) this.value = partOf(codecs.value);
     else if (codecs.element !== undefined) this.value = wholeOf(listOf(codecs.element));
@@ -131,6 +134,17 @@ export class HeapEntry {
     this.swallowed = what;
     this.suspect = !part.unbounded;
     this.reason = part.codec.opaque ?? 'its serializer is opaque';
+  }
+
+  /**
+   * The key of a keyed entry at the cursor, whose value is not looked at; undefined when no namespace stands in front of it.
+   * @throws StateQueryError when no key does
+   */
+  readKey(c: Cursor): Value | undefined {
+    const { position } = c;
+    this.step(c, this.namespace, 'namespace');
+    if (this.isVoid && c.bytes[position] !== 0) return undefined;
+    return this.key.read?.(c);
   }
 
   /**

@@ -12,6 +12,7 @@
  * Flink: HeapSnapshotStrategy, CopyOnWriteStateTableSnapshot, HeapPriorityQueueStateSnapshot (1.8–2.3).
  */
 import type { KeyGroupsHandle } from '../checkpoint/handles.js';
+import { javaKeyType } from '../checkpoint/java-hash.js';
 import { CorruptError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import { SnappyFrames, STREAM_HEADER } from '../io/snappy.js';
@@ -20,7 +21,7 @@ import { Window } from '../io/window.js';
 import type { EntryCursor, EntryFilter, KeyedHeader, KeyedStateReader, StateContext } from './entry.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { HeapEntry } from './heap-entry.js';
-import { findStates } from './heap-resync.js';
+import { findEntries, findStates } from './heap-resync.js';
 import { KeyFilter } from './key-filter.js';
 import { headerLimit, type KeyGroupPlace, keyGroupPlaces, wantedPlaces } from './key-groups.js';
 import { stepOver } from './step-over.js';
@@ -66,6 +67,9 @@ class HeapCursor implements EntryCursor {
   private frames: SnappyFrames | undefined;
   /** file offset where the key group must end, infinite when compressed */
   private groupEnd = 0;
+  /** ids of the states in the order in which key groups have them, once that is known */
+  private order: readonly number[] | undefined;
+  private sequence: number[] = [];
   /** states of the key group that were begun */
   private readonly seen: Uint8Array;
   private statesLeft = 0;
@@ -75,11 +79,11 @@ class HeapCursor implements EntryCursor {
   constructor(
     private readonly header: KeyedHeader,
     private readonly source: ByteSource,
-    places: readonly KeyGroupPlace[],
+    private readonly allPlaces: readonly KeyGroupPlace[],
     filter: EntryFilter,
     private readonly context: StateContext,
   ) {
-    const wanted = wantedPlaces(places, filter.keyGroups);
+    const wanted = wantedPlaces(allPlaces, filter.keyGroups);
     this.places = wanted.places;
     this.runEnds = wanted.runEnds;
     this.cursor = new Cursor(new Uint8Array(0), 0, 0, { file: source.name, where: context.where });
@@ -127,6 +131,7 @@ class HeapCursor implements EntryCursor {
     if (found !== place.keyGroup) window.fail(`key group ${found} where ${place.keyGroup} is expected`, window.position - 4);
     this.statesLeft = this.header.states.length;
     this.seen.fill(0);
+    this.sequence = [];
     if (this.header.compressed) {
       this.groupEnd = Number.POSITIVE_INFINITY;
       const endsAt = place.last ? (window: Window) => this.nextGroupAt(window) : undefined;
@@ -158,6 +163,8 @@ class HeapCursor implements EntryCursor {
     this.seen[id] = 1;
     const n = window.i32('number of entries');
     if (n < 0) window.fail(`${n} entries in state ${this.header.states[id].name}`, window.position - 4);
+    this.sequence.push(id);
+    this.lengths = [];
     this.statesLeft--;
     this.entriesLeft = n;
     this.current = id;
@@ -168,6 +175,7 @@ class HeapCursor implements EntryCursor {
     const { window, frames, keyGroup } = this;
     const place = this.places[this.nextPlace - 1];
     this.inGroup = false;
+    if (this.sequence.length === this.header.states.length) this.order ??= this.sequence;
     if (frames !== undefined) {
       if (this.header.states.length > 0 && !window.atEnd()) window.fail(`bytes left over after key group ${keyGroup}`);
       if (!frames.done) window.fail(`bytes left over after key group ${keyGroup}`);
@@ -209,8 +217,14 @@ class HeapCursor implements EntryCursor {
   private entry(): boolean {
     const { window, cursor, current } = this;
     const entry = this.entryOf(current);
+    const { lengths } = this;
+    const length = lengths.length === 0 ? 0 : lengths[lengths.length - this.entriesLeft];
     // the cursor stands where the last entry ended: most entries lie whole in the window
-    if (cursor.position !== window.position || cursor.bytes !== window.bytes || !entry.tryRead(cursor)) {
+    if (length > 0) {
+      cursor.reset(window.bytes, window.position, window.position + length, Math.max(0, window.base));
+      entry.tryRead(cursor);
+      entry.valueEnd = cursor.end;
+    } else if (cursor.position !== window.position || cursor.bytes !== window.bytes || !entry.tryRead(cursor)) {
       try {
         stepOver(window, cursor, this.groupEnd, entry.readFrom);
       } catch (error) {
@@ -221,8 +235,8 @@ class HeapCursor implements EntryCursor {
     }
     this.unsplit = undefined;
     this.unsplitKey = undefined;
-    if (entry.swallowed === undefined) {
-      window.position = cursor.position;
+    if (length > 0 || entry.swallowed === undefined) {
+      window.position = length > 0 ? cursor.end : cursor.position;
       this.entriesLeft--;
     } else this.swallow(entry, cursor.end);
     if (this.wanted[current] === 0) return false;
@@ -244,32 +258,45 @@ class HeapCursor implements EntryCursor {
 
   /**
    * A part of the entry took all bytes up to `end`, the end of the key group or of the state's stream. It is whole when
-   * nothing else can follow; otherwise the states that follow are looked for.
+   * nothing else can follow; otherwise the states and entries that follow are looked for.
    */
   private swallow(entry: HeapEntry, end: number): void {
-    const { window, frames } = this;
+    const { window, frames, current } = this;
     const { swallowed, reason } = entry;
     const others = frames === undefined ? this.statesLeft : 0;
-    const from = swallowed === 'value' ? entry.valueStart : swallowed === 'key' ? entry.keyStart : entry.namespaceStart;
     let to = end;
     let lost = others;
     if (others > 0) {
-      const missing = this.header.states.filter(s => this.seen[s.id] === 0).map(s => s.id);
-      const found = findStates(new Cursor(window.bytes, 0, end), from, end, missing, id => this.freshEntry(id));
+      const from = swallowed === 'value' ? entry.valueStart : swallowed === 'key' ? entry.keyStart : entry.namespaceStart;
+      const missing = new Set(this.header.states.filter(s => this.seen[s.id] === 0).map(s => s.id));
+      const following = { missing, order: this.orderOfStates(), current, entryOf: (id: number) => this.entryOf(id) };
+      const bytes = new Cursor(window.bytes, 0, end);
+      let found = findStates(bytes, from, end, following);
+      if (found < 0 && following.order !== undefined) found = findStates(bytes, from, end, { ...following, order: undefined });
       if (found >= 0) {
         to = found;
         lost = 0;
       }
     }
     entry.clamp(to);
-    const more = this.entriesLeft > 1 || lost > 0;
-    if (more || swallowed !== entry.lastPart) this.unsplit = this.unsplitText(reason, this.entriesLeft - 1, lost);
+    const more = this.entriesLeft - 1;
+    if (swallowed === 'value' && more > 0 && lost === 0) {
+      const starts = this.findEntries(entry, to, more);
+      if (starts !== undefined) {
+        entry.valueEnd = starts[0];
+        this.lengths = starts.map((start, i) => (starts[i + 1] ?? to) - start);
+        this.entriesLeft = more;
+        window.position = starts[0];
+        return;
+      }
+    }
+    if (more > 0 || lost > 0 || swallowed !== entry.lastPart) this.unsplit = this.unsplitText(reason, more, lost);
     if (swallowed !== 'value') this.unsplitKey = this.unsplit;
     if (lost > 0) {
       this.lost += lost;
       if (this.lost === lost)
         this.context.warn(
-          `${this.source.name}: entries of other states in key group ${this.keyGroup} (and maybe in others) stand behind values of state ${this.header.states[this.current].name}, whose end is not known: ${reason}`,
+          `${this.source.name}: entries of other states in key group ${this.keyGroup} (and maybe in others) stand behind values of state ${this.header.states[current].name}, whose end is not known: ${reason}`,
         );
       this.statesLeft = 0;
     }
@@ -277,17 +304,39 @@ class HeapCursor implements EntryCursor {
     this.entriesLeft = 0;
   }
   private lost = 0;
+  /** lengths of the entries to come, where they were found out by a search */
+  private lengths: readonly number[] = [];
+
+  private findEntries(entry: HeapEntry, to: number, count: number): readonly number[] | undefined {
+    const type = javaKeyType(this.header.key);
+    if (type === undefined) return undefined;
+    const keyGroup = { type, number: this.keyGroup, maxParallelism: this.context.maxParallelism };
+    // not the one that holds the entry just read
+    const other = new HeapEntry(this.header.key, this.header.states[this.current], this.context.codecs);
+    return findEntries(new Cursor(this.window.bytes, 0, to), entry.valueStart, to, count, other, keyGroup);
+  }
+
+  /** The order of the states, which is the same in all key groups of a file: as seen, or as an empty key group has it. */
+  private orderOfStates(): readonly number[] | undefined {
+    if (this.order !== undefined || this.header.compressed) return this.order;
+    const { states } = this.header;
+    const empty = this.allPlaces.find(place => place.end - place.start === 4 + 6 * states.length);
+    if (empty === undefined) return undefined;
+    const c = new Cursor(this.source.read(empty.start + 4, 6 * states.length));
+    const order: number[] = [];
+    while (c.remaining > 0) {
+      order.push(c.u16());
+      c.i32();
+    }
+    if (new Set(order).size === states.length && order.every(id => id < states.length)) this.order = order;
+    return this.order;
+  }
 
   private unsplitText(reason: string, entries: number, states: number): string {
     const parts = [];
     if (entries > 0) parts.push(`${entries} more ${entries === 1 ? 'entry' : 'entries'} of this state`);
     if (states > 0) parts.push(`${states} more ${states === 1 ? 'state' : 'states'} of the key group`);
     return parts.length === 0 ? reason : `${reason}; ${parts.join(' and ')} stand in the same bytes`;
-  }
-
-  /** not the one that holds the entry just read */
-  private freshEntry(id: number): HeapEntry {
-    return id === this.current ? new HeapEntry(this.header.key, this.header.states[id], this.context.codecs) : this.entryOf(id);
   }
 
   /** The error of a codec, with the state and the key group that it stands in. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hashString, keyGroupOfHash } from '../../src/checkpoint/key-groups.js';
 import type { EntryFilter } from '../../src/state/entry.js';
 import { openKeyedState } from '../../src/state/open.js';
 import { framed } from '../io/snappy-frames.js';
@@ -136,6 +137,42 @@ describe('heap-native keyed state', () => {
     expect(read(one, { keyGroups: new Set([0]) })).toEqual([
       [0, 0, '0261', 'cafebabe', undefined],
       [0, 1, '0261', '0000000000000001', undefined],
+    ]);
+    expect(warnings).toEqual([]);
+  });
+  it('finds values of unknown length by the keys around them, and states by their order', () => {
+    const g = (k: string) => keyGroupOfHash(hashString(k), 128);
+    const keys = Array.from({ length: 3000 }, (_, i) => `k${i}`)
+      .filter(k => g(k) === 9)
+      .slice(0, 5);
+    const states = [
+      keyed('opaque', 'VALUE', UNKNOWN),
+      keyed('other', 'VALUE', UNKNOWN),
+      keyed('count', 'VALUE', LONG),
+      keyed('last', 'VALUE', UNKNOWN),
+    ];
+    const value = (i: number) => Buffer.from(`value of ${'any '.repeat(i)}length`);
+    const full = group(
+      9,
+      state(2, entry(keys[0], long(7))),
+      state(1, ...keys.map((k, i) => entry(k, value(i)))),
+      state(0, entry(keys[1], value(3))),
+      state(3, ...keys.slice(0, 2).map((k, i) => entry(k, value(i)))),
+    );
+    const none = group(10, state(2), state(1), state(0), state(3));
+    const file = keyGroupsFile(keyedHeaderBytes(STRING, states), [full, none], { tag: 3, first: 9 });
+    const warnings: string[] = [];
+    const c = openKeyedState(file.handle, contextOf({ warnings })).entries({});
+    const seen: string[] = [];
+    while (c.next()) {
+      const text = (start: number, end: number) => Buffer.from(c.bytes.subarray(start, end)).toString('latin1');
+      seen.push(`${c.state} ${text(c.keyStart + 1, c.keyEnd)} ${text(c.valueStart, c.valueEnd)} ${c.unsplit ?? ''}`);
+    }
+    expect(seen).toEqual([
+      `2 ${keys[0]} ${long(7).toString('latin1')} `,
+      ...keys.map((k, i) => `1 ${k} ${value(i)} `),
+      `0 ${keys[1]} ${value(3)} `,
+      ...keys.slice(0, 2).map((k, i) => `3 ${k} ${value(i)} `),
     ]);
     expect(warnings).toEqual([]);
   });
