@@ -33,8 +33,11 @@ const message: Body = (r, ref) => {
   return (
     r.dialect.protobuf?.(ref.name, bytes) ?? {
       kind: 'object',
-      className: ref.name,
-      fields: [{ name: '$hex', value: scalar(BLOB, bytes) }],
+      className: '',
+      fields: [
+        { name: '$class', value: text(ref.name) },
+        { name: '$hex', value: scalar(BLOB, bytes) },
+      ],
     }
   );
 };

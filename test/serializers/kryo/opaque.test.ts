@@ -97,7 +97,7 @@ describe('messages', () => {
   it('show their bytes', () => {
     const codec = snapshotOf(kryo('com.x.Msg', registered)).codec({ flinkMajor: 1 });
     expect(codec.opaque).toBeUndefined();
-    expect(decode(codec, hex('5701020801'))).toMatchObject({ json: '{"$hex":"0801"}', end: 5 });
+    expect(decode(codec, hex('5701020801'))).toMatchObject({ json: '{"$class":"com.x.Msg","$hex":"0801"}', end: 5 });
   });
   it('are structs where a schema is at hand, also within others', () => {
     const protobuf = (className: string, bytes: Uint8Array) => new JsonText(`{"${className}":${bytes.length}}`);
