@@ -115,7 +115,7 @@ export class CanonicalCursor implements EntryCursor {
     const place = this.places[this.nextPlace];
     const following = this.nextPlace > 0 && this.places[this.nextPlace - 1].end === place.start;
     if (this.header.compressed) {
-      this.frames = new SnappyFrames(source, place.start, place.end, { byStream: true });
+      this.frames = new SnappyFrames(source, place.start, place.end, { byStream: true, verify: this.context.verify });
       window.openStream(this.frames);
       this.groupEnd = Number.POSITIVE_INFINITY;
     } else {

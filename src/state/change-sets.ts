@@ -94,7 +94,7 @@ class ChangeFile {
       if (flag > 1) this.window.fail(`compression flag of the changelog is ${flag}, expected 0 or 1`, 0);
       this.compressed = flag === 1;
       this.at = this.compressed ? 0 : offset;
-      if (this.compressed) this.window.openStream(new SnappyFrames(source, 1, source.size));
+      if (this.compressed) this.window.openStream(new SnappyFrames(source, 1, source.size, { verify: this.context.verify }));
       else this.window.open(source, Math.min(1 + offset, source.size), source.size);
     }
     while (this.at < offset) {

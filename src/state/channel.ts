@@ -20,18 +20,12 @@ import type { ChannelHandle } from '../checkpoint/handles.js';
 import { CorruptError, UnsupportedError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
-import { type ByteStream, copyOf, Window } from '../io/window.js';
+import { type ByteStream, Window } from '../io/window.js';
+import { type ChannelElementKind, findBegin, int, KINDS, type Lack, lackOf, plausible } from './channel-elements.js';
 import type { StateContext } from './entry.js';
 import { withWhere } from './header.js';
 
-export type ChannelElementKind =
-  | 'record'
-  | 'watermark'
-  | 'latency-marker'
-  | 'watermark-status'
-  | 'record-attributes'
-  | 'internal-watermark'
-  | 'continuation';
+export type { ChannelElementKind } from './channel-elements.js';
 
 /** One element of a channel. The object and its bytes are reused by the next one. */
 export interface ChannelElement {
@@ -60,22 +54,9 @@ export interface ChannelReader {
    * inputs: how many bytes the last element lacks, which the sender holds; where not even its length and kind are there, the
    * bytes that are; undefined when it is whole
    */
-  lacks(): number | Uint8Array | undefined;
+  lacks(): Lack | undefined;
   close(): void;
 }
-
-const KINDS: readonly ChannelElementKind[] = [
-  'record',
-  'record',
-  'watermark',
-  'latency-marker',
-  'watermark-status',
-  'record-attributes',
-  'internal-watermark',
-];
-/** bytes of an element with its kind; records: at least */
-const SIZES: readonly number[] = [9, 1, 9, 29, 5, 2, 13];
-const FIXED: readonly boolean[] = [false, false, true, true, true, true, true];
 
 /**
  * Opens the data of channels; reads the lengths of their chunks. Give all channels of a snapshot at once: what the cut
@@ -96,9 +77,6 @@ export function openChannels(channels: readonly { readonly handle: ChannelHandle
   }
   return opened;
 }
-
-/** What a cut element lacks: see ChannelReader.lacks. */
-type Lack = number | Uint8Array;
 
 /** Opens the data of one channel. @param lacking what the cut elements of input channels lack */
 export function openChannel(handle: ChannelHandle, context: StateContext, lacking: () => readonly Lack[] = () => []): ChannelReader {
@@ -262,82 +240,4 @@ function readHead(element: Element, kind: number, kindAt: number): void {
     element.start = Math.min(element.end, element.start + 8);
   } else if (kind === 2 && has(8)) element.timestamp = view.getBigInt64(element.start);
   else if (kind === 6 && has(12)) element.timestamp = view.getBigInt64(element.start + 4);
-}
-
-function int(bytes: Uint8Array, at: number): number {
-  return (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3];
-}
-
-function plausible(length: number, kind: number): boolean {
-  return kind < KINDS.length && (FIXED[kind] ? length === SIZES[kind] : length >= SIZES[kind]);
-}
-
-/** What the last element of an input channel lacks. */
-function lackOf(stream: ChunkStream): Lack | undefined {
-  const window = new Window();
-  window.openStream(stream);
-  try {
-    while (window.has(5)) {
-      const length = int(window.bytes, window.position);
-      if (!plausible(length, window.bytes[window.position + 4])) return undefined;
-      let left = 4 + length;
-      while (left > 0 && window.has(1)) {
-        const step = Math.min(left, window.end - window.position);
-        window.position += step;
-        left -= step;
-      }
-      if (left > 0) return left;
-    }
-    return window.end > window.position ? copyOf(window.bytes, window.position, window.end) : undefined;
-  } finally {
-    window.close();
-  }
-}
-
-/** Elements looked at to tell whether a chain of them is one. */
-const CHAIN = 64;
-
-/**
- * Where the first element begins: where one that an input lacks ends, at the beginning, or at the first position from which
- * elements follow each other to the end of the data (or of the window, or CHAIN of them).
- * @returns the position relative to the window's; all that there is when there is no such position
- */
-function findBegin(window: Window, lacking: readonly Lack[]): number {
-  window.has(1 << 18);
-  const { bytes, position, end } = window;
-  // whole elements from `begin` on; -1: something else stands there
-  const chain = (begin: number): number => {
-    let at = begin;
-    let elements = 0;
-    while (at + 5 <= end && elements < CHAIN) {
-      const length = int(bytes, at);
-      if (!plausible(length, bytes[at + 4])) return -1;
-      if (at + 4 + length > end) break;
-      at += 4 + length;
-      elements++;
-    }
-    return elements;
-  };
-  let best = 0;
-  let most = chain(position);
-  for (const lack of lacking) {
-    const length = typeof lack === 'number' ? lack : restOf(lack, bytes.subarray(position, position + 5));
-    if (length <= 0 || position + length > end) continue;
-    const elements = chain(position + length);
-    if (elements > most) {
-      most = elements;
-      best = length;
-    }
-  }
-  // one element that does not even end says little: a chain elsewhere says more
-  if (most > 0) return best;
-  for (let begin = position + 1; begin < end; begin++) if (chain(begin) > (most < 0 ? 0 : 1)) return begin - position;
-  return most < 0 ? end - position : best;
-}
-
-/** How much of an element is in `after`'s data, when `before` (fewer than 5 bytes) is its beginning; -1: it is none. */
-function restOf(before: Uint8Array, after: Uint8Array): number {
-  const head = Buffer.concat([before, after]);
-  if (head.length < 5 || !plausible(int(head, 0), head[4])) return -1;
-  return 4 + int(head, 0) - before.length;
 }

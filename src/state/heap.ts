@@ -137,6 +137,7 @@ class HeapCursor implements EntryCursor {
       const endsAt = place.last ? (window: Window) => this.nextGroupAt(window) : undefined;
       this.frames = new SnappyFrames(source, place.start + 4, place.end, {
         byStream: true,
+        verify: this.context.verify,
         ...(endsAt === undefined ? {} : { endsAt }),
       });
     }

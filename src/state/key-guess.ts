@@ -49,18 +49,23 @@ export function guessKey(
   context: CodecContext,
 ): { readonly snapshot: SerializerSnapshot; readonly reason: string } | undefined {
   if (samples.length === 0) return undefined;
+  const fitting: SerializerSnapshot[] = [];
   for (const snapshot of candidates()) {
+    // a tuple is looked for only when nothing simpler fits
+    if (fitting.length > 0 && snapshot.serializer === 'TupleSerializer') break;
     const type = javaKeyType(snapshot);
-    if (type === undefined || !fits(samples, snapshot.codec(context), type, maxParallelism)) continue;
-    const keys = new Set(
-      samples.map(s => Buffer.from(s.bytes.buffer, s.bytes.byteOffset, Math.min(64, s.bytes.length)).toString('latin1')),
-    );
-    return {
-      snapshot,
-      reason: `the changelog does not have the key serializer; ${snapshot.text} fits ${keys.size} different changes and their key groups`,
-    };
+    if (type !== undefined && fits(samples, snapshot.codec(context), type, maxParallelism)) fitting.push(snapshot);
   }
-  return undefined;
+  if (fitting.length === 0) return undefined;
+  const [snapshot, ...alike] = fitting;
+  const changes = new Set(
+    samples.map(s => Buffer.from(s.bytes.buffer, s.bytes.byteOffset, Math.min(64, s.bytes.length)).toString('latin1')),
+  );
+  const also = alike.length === 0 ? '' : `; so does ${alike.map(s => s.text).join(', ')}`;
+  return {
+    snapshot,
+    reason: `the changelog does not have the key serializer; ${snapshot.text} fits ${changes.size} different changes and their key groups${also}`,
+  };
 }
 
 function fits(samples: readonly KeySample[], codec: Codec, type: JavaKeyType, maxParallelism: number): boolean {

@@ -136,14 +136,14 @@ function* elementsOf(
     snapshot?.codec(context.codecs) ?? opaqueCodec('unknown', state.unreadable ?? `the snapshot has no serializer for the ${what}`);
   try {
     if (state.kind === 'broadcast') {
-      openRegion(window, source, header.compressed, region.offsets[0], region.end);
+      openRegion(window, source, header.compressed, region.offsets[0], region.end, context.verify);
       yield* broadcastEntries(window, source, codec(state.key, 'broadcast key'), codec(state.value, 'broadcast value'), where);
     } else if (!header.compressed) yield* boundedElements(window, source, region);
     else {
       const element = codec(state.value, 'element');
       const distinct = region.offsets.every((offset, i) => i === 0 || offset > region.offsets[i - 1]);
-      if (element.unbounded === true && distinct) yield* framedElements(window, source, region);
-      else yield* consecutiveElements(window, source, region, element, where);
+      if (element.unbounded === true && distinct) yield* framedElements(window, source, region, context.verify);
+      else yield* consecutiveElements(window, source, region, element, where, context.verify);
     }
   } catch (error) {
     throw withWhere(error, where, source.name);
@@ -152,8 +152,8 @@ function* elementsOf(
   }
 }
 
-function openRegion(window: Window, source: ByteSource, compressed: boolean, start: number, end: number): void {
-  if (compressed) window.openStream(new SnappyFrames(source, start, end, { resumed: true }));
+function openRegion(window: Window, source: ByteSource, compressed: boolean, start: number, end: number, verify: boolean): void {
+  if (compressed) window.openStream(new SnappyFrames(source, start, end, { resumed: true, verify }));
   else window.open(source, start, end);
 }
 
@@ -171,11 +171,11 @@ function* boundedElements(window: Window, source: ByteSource, region: Region): G
 }
 
 /** Compressed, each offset that of a frame: each element is what its frames hold. */
-function* framedElements(window: Window, source: ByteSource, region: Region): Generator<OperatorElement> {
+function* framedElements(window: Window, source: ByteSource, region: Region, verify: boolean): Generator<OperatorElement> {
   const element = new Element();
   const { offsets, end } = region;
   for (let i = 0; i < offsets.length; i++) {
-    openRegion(window, source, true, offsets[i], i + 1 < offsets.length ? offsets[i + 1] : end);
+    openRegion(window, source, true, offsets[i], i + 1 < offsets.length ? offsets[i + 1] : end, verify);
     while (window.more());
     show(element, i, window, window.end - window.position);
     yield element;
@@ -183,12 +183,19 @@ function* framedElements(window: Window, source: ByteSource, region: Region): Ge
 }
 
 /** Compressed, offsets not to be relied on: each element as long as its serializer says. */
-function* consecutiveElements(window: Window, source: ByteSource, region: Region, codec: Codec, where: string): Generator<OperatorElement> {
+function* consecutiveElements(
+  window: Window,
+  source: ByteSource,
+  region: Region,
+  codec: Codec,
+  where: string,
+  verify: boolean,
+): Generator<OperatorElement> {
   const element = new Element();
   const c = new Cursor(new Uint8Array(0), 0, 0, { file: source.name, where });
   const n = region.offsets.length;
   const skip = skipWith(codec);
-  openRegion(window, source, true, region.offsets[0], region.end);
+  openRegion(window, source, true, region.offsets[0], region.end, verify);
   for (let i = 0; i < n; i++) {
     const swallowed = stepOver(window, c, Number.POSITIVE_INFINITY, skip);
     element.unsplit = swallowed !== undefined && i + 1 < n ? `${swallowed}; ${n - i - 1} more elements stand in the same bytes` : undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChangelogHandle, ChangelogStreamHandle, KeyedHandle } from '../../src/checkpoint/handles.js';
-import { hashString, keyGroupOfHash } from '../../src/checkpoint/key-groups.js';
+import { hashLong, hashString, keyGroupOfHash } from '../../src/checkpoint/key-groups.js';
 import type { EntryFilter } from '../../src/state/entry.js';
 import { openKeyedState } from '../../src/state/open.js';
 import { framed } from '../io/snappy-frames.js';
@@ -399,6 +399,21 @@ describe('a changelog without a base', () => {
       'the changelog does not have the key serializer; String fits 3 different changes and their key groups',
     );
     expect(rows(handle).sort()).toEqual(['count k1=2', 'count k2=2', 'count user-17=7']);
+  });
+  it('says which types look alike', () => {
+    const keys = [1n, 77n, 123456789012n];
+    const group = (n: bigint) => keyGroupOfHash(hashLong(n), 128);
+    const handle = wide([
+      [
+        register(COUNT),
+        ...keys.map((n): Change => [group(n), Buffer.concat([new Out().u8(1).u16(10).bytes(), long(n), NO_NAMESPACE, long(n)])]),
+      ],
+    ]);
+    const reader = openKeyedState(handle, contextOf());
+    expect(reader.header.keyGuess).toBe(
+      'the changelog does not have the key serializer; Long fits 3 different changes and their key groups; so does Double, Date',
+    );
+    expect(rows(handle).sort()).toEqual(keys.map(n => `count ${n}=${n}`).sort());
   });
   it('keeps the changes of keys that nothing fits', () => {
     const handle = wide([
