@@ -151,25 +151,29 @@ class Guard {
     throw this.places.error('REFUSED', `${what} is refused`, node as { query_location?: number } | undefined, hint);
   }
 
-  /** A query node, table, modifier or expression, by its `class` and `type`; then everything below it. */
-  query(node: unknown, depth: number): void {
+  /**
+   * A query node, table, modifier or expression, by its `class` and `type`; then everything below it.
+   * @param place the SELECT around: what stands in it twice is the same; a lambda runs for each element
+   */
+  query(node: unknown, depth: number, place: object = this): void {
     if (depth > MAX_DEPTH) this.refuse(`a statement nested deeper than ${MAX_DEPTH} levels`);
     if (Array.isArray(node)) {
-      for (const child of node) this.query(child, depth);
+      for (const child of node) this.query(child, depth, place);
       return;
     }
     if (!isTree(node)) return;
-    this.check(node);
+    this.check(node, place);
+    const inner = 'cte_map' in node || node.class === 'LAMBDA' ? node : place;
     for (const [key, child] of Object.entries(node)) {
-      if (key !== 'value' || node.class !== 'CONSTANT') this.query(child, depth + 1);
+      if (key !== 'value' || node.class !== 'CONSTANT') this.query(child, depth + 1, inner);
     }
   }
 
-  private check(node: Tree): void {
+  private check(node: Tree, place: object): void {
     const { type } = node;
     if (typeof node.class === 'string') {
       if (!CLASSES.has(node.class)) this.refuse(`the expression ${String(type)}`, node);
-      this.expression(node as unknown as Expr, node);
+      this.expression(node as unknown as Expr, node, place);
     } else if ('cte_map' in node) {
       if (!NODES.has(String(type))) this.refuse(`the statement ${String(type)}`, node);
       if (type === 'SET_OPERATION_NODE' && !SETS.has(String(node.setop_type))) this.refuse(String(node.setop_type), node);
@@ -201,7 +205,7 @@ class Guard {
     }
   }
 
-  private expression(expr: Expr, node: Tree): void {
+  private expression(expr: Expr, node: Tree, place: object): void {
     if (expr.class === 'OPERATOR' && !OPERATORS.has(expr.type)) this.refuse(`the operator ${expr.type}`, node);
     if (expr.class === 'FUNCTION' || expr.class === 'WINDOW') {
       const name = expr.function_name.toLowerCase();
@@ -220,7 +224,7 @@ class Guard {
       }
       if (expr.class === 'FUNCTION') {
         if (expr.export_state) this.refuse('EXPORT_STATE', node);
-        const problem = this.streamed.has(expr) ? undefined : this.sizes.check(expr, name);
+        const problem = this.streamed.has(expr) ? undefined : this.sizes.check(expr, name, place);
         if (problem !== undefined) this.refuse(problem, node, 'give a smaller constant, or use FROM range(…)');
       }
     }
@@ -248,15 +252,18 @@ const UNKNOWN_REPLACEMENT = 30;
  */
 class Sizes {
   private product = 1;
-  private readonly seen = new Set<string>();
+  private readonly seen = new WeakMap<object, Set<string>>();
   private static readonly LIMIT = 100_000;
 
   /** What is wrong with a call; undefined when nothing is. */
-  check(expr: FunctionExpr, name: string): string | undefined {
+  check(expr: FunctionExpr, name: string, place: object): string | undefined {
     if (!FORMATS.has(name) && !REPLACES.has(name) && !SIZED.has(name)) return undefined;
-    // the same expression twice makes nothing longer
+    // the same expression twice in one place makes nothing longer
     const text = JSON.stringify(expr, (key, value: unknown) => (key === 'query_location' ? undefined : value));
-    if (this.seen.has(text)) return undefined;
+    const seen = this.seen.get(place) ?? new Set<string>();
+    this.seen.set(place, seen);
+    if (seen.has(text)) return undefined;
+    seen.add(text);
     if (FORMATS.has(name)) {
       const format = expr.children[0];
       const pattern = format?.class === 'CONSTANT' ? String(format.value.value) : undefined;
@@ -265,7 +272,6 @@ class Sizes {
       return undefined;
     }
     if (REPLACES.has(name)) {
-      this.seen.add(text);
       const by = expr.children[2];
       this.product *= by?.class === 'CONSTANT' ? Math.max(1, String(by.value.value).length) : UNKNOWN_REPLACEMENT;
       return this.product > Sizes.LIMIT ? `${name} of this size` : undefined;
@@ -279,7 +285,6 @@ class Sizes {
       if (argument.class !== 'CONSTANT') return `${name} with a size that is no constant`;
       largest = Math.max(largest, Math.abs(Number(numberText(argument.value.value))));
     }
-    this.seen.add(text);
     if (Number.isNaN(largest)) return `${name} with a size that is no number`;
     this.product *= Math.max(1, largest);
     return this.product > Sizes.LIMIT ? `${name} of this size` : undefined;

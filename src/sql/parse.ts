@@ -66,12 +66,7 @@ type Serialized =
   | { readonly error: false; readonly statements: readonly Statement[] }
   | { readonly error: true; readonly error_type: string; readonly error_message: string; readonly position?: string };
 
-function syntaxError(
-  failed: Serialized & { error: true },
-  statement: StatementText,
-  skipped: number,
-  places: Places,
-): SqlError {
+function syntaxError(failed: Serialized & { error: true }, statement: StatementText, skipped: number, places: Places): SqlError {
   if (failed.error_type !== 'parser') {
     const message = failed.error_message;
     if (/Only SELECT/.test(message))

@@ -161,3 +161,31 @@ export function visibleNames(scope: Scope, table?: string): readonly string[] {
 
 /** A column of the rewritten statement, by alias and name. */
 export const physicalRef = (alias: string, column: string) => columnRef(alias, column);
+
+/** Columns that a condition names, of one FROM only. */
+export function columnFinder(scope: Scope): (expr: Expr) => RelationColumn | undefined {
+  const own: Scope = { ...scope, outer: undefined, aliases: new Map() };
+  return expr => {
+    if (expr.class !== 'COLUMN_REF') return undefined;
+    const found = resolveName(expr.column_names, own);
+    return found.kind === 'column' && found.path.length === 0 ? found.column : undefined;
+  };
+}
+
+export const single = (relation: Relation): From => ({ relations: [relation], star: relation.columns, merged: new Map() });
+
+function mapColumns(from: From, change: (c: RelationColumn) => RelationColumn): From {
+  const made = new Map<RelationColumn, RelationColumn>();
+  const changed = (c: RelationColumn) => {
+    const done = made.get(c) ?? change(c);
+    made.set(c, done);
+    return done;
+  };
+  return {
+    relations: from.relations.map(r => ({ ...r, columns: r.columns.map(changed) })),
+    star: from.star.map(changed),
+    merged: new Map([...from.merged].map(([n, c]) => [n, changed(c)])),
+  };
+}
+export const withoutLineage = (from: From) => mapColumns(from, c => ({ ...c, lineage: [] }));
+export const nullable = (from: From) => mapColumns(from, c => ({ ...c, lineage: c.lineage.map(l => ({ ...l, nullable: true })) }));

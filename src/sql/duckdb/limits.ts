@@ -36,6 +36,7 @@ export function bytesOf(size: string): number | undefined {
 export class Limits {
   private timer: NodeJS.Timeout | undefined;
   private watch: NodeJS.Timeout | undefined;
+  private again: NodeJS.Timeout | undefined;
   private deadline = Number.POSITIVE_INFINITY;
   private reason: StateQueryError | undefined;
   private readonly onAbort = () => this.stop(new InterruptedError());
@@ -56,6 +57,7 @@ export class Limits {
 
   /** From here on the engine runs. The scans check the clock, since timers hardly fire while they do. */
   start(): void {
+    if (this.reason !== undefined) throw this.reason;
     this.db.scans.checkpoint = () => {
       if (performance.now() > this.deadline) this.timeOut();
       if (this.reason !== undefined) throw this.reason;
@@ -87,6 +89,8 @@ export class Limits {
   private stop(reason: StateQueryError): void {
     this.reason ??= reason;
     this.db.interrupt();
+    // an interruption before the engine has begun is lost: repeat it
+    this.again ??= setInterval(() => this.db.interrupt(), WATCH_MS);
   }
 
   /** What an error is once the reason for stopping is known. */
@@ -98,6 +102,7 @@ export class Limits {
   end(): void {
     clearTimeout(this.timer);
     clearInterval(this.watch);
+    clearInterval(this.again);
     this.options.signal?.removeEventListener('abort', this.onAbort);
     this.db.scans.checkpoint = () => {};
   }
