@@ -26,7 +26,7 @@ export {
   type QueryResult,
   type ResultColumn,
 } from './sql/engine.js';
-export type { KnownName, OperatorNames } from './tables/names.js';
+export type { KnownName, OperatorNames } from './names/operator-names.js';
 export { OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from './tables/snapshot.js';
 export type {
   BoundColumn,

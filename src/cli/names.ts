@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { inferUids, matchUids, parseUidsFile } from '../checkpoint/uid.js';
 import { fileError } from '../io/source.js';
-import type { KnownName, OperatorNames } from '../tables/names.js';
+import type { KnownName, OperatorNames } from '../names/operator-names.js';
 import { type OpenOptions, openSnapshot } from '../tables/snapshot.js';
 import type { ReadingFlags } from './options.js';
 

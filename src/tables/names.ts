@@ -4,34 +4,29 @@
  */
 import type { Metadata } from '../checkpoint/handles.js';
 import { inferUids } from '../checkpoint/uid.js';
-import type { OperatorView, UidSource } from './states.js';
+import type { OperatorNames } from '../names/operator-names.js';
+import type { OperatorView } from './states.js';
 
 /** uids of Flink SQL up to this exec node are looked for always: it takes milliseconds */
 const SURE_SQL_ID = 200;
 
-export interface KnownName {
-  readonly uid: string | null;
-  readonly name: string | null;
-  readonly source: UidSource;
-}
-
-/** Names by operator id, from outside the snapshot. */
-export type OperatorNames = ReadonlyMap<string, KnownName>;
-
 /** The operators of a snapshot with what is known of their names, in metadata order. */
 export function nameOperators(metadata: Metadata, names: OperatorNames = new Map()): OperatorView[] {
-  const nameless = metadata.operators.filter(o => (o.uid ?? '') === '' && !names.has(o.id)).map(o => o.id);
+  const nameless = metadata.operators.filter(o => (o.uid ?? '') === '' && (names.get(o.id)?.uid ?? null) === null).map(o => o.id);
   const inferred = nameless.length === 0 ? undefined : inferUids(nameless, { maxId: SURE_SQL_ID, anyShort: false });
   return metadata.operators.map(operator => {
     const guess = inferred?.get(operator.id);
-    const known = names.get(operator.id) ?? (guess === undefined ? undefined : { uid: guess.uid, name: null, source: 'inferred' as const });
+    const given = names.get(operator.id);
+    const uid = given?.uid ?? guess?.uid ?? null;
+    const source = given?.uid == null ? ('inferred' as const) : given.source;
     const inSnapshot = operator.uid !== undefined && operator.uid !== '';
     return {
       operator,
       id: operator.id,
-      uid: inSnapshot ? (operator.uid as string) : (known?.uid ?? null),
-      uidSource: inSnapshot ? ('snapshot' as const) : known?.uid == null ? null : known.source,
-      name: operator.name !== undefined && operator.name !== '' ? operator.name : (known?.name ?? null),
+      uid: inSnapshot ? (operator.uid as string) : uid,
+      uidSource: inSnapshot ? ('snapshot' as const) : uid === null ? null : source,
+      name: operator.name !== undefined && operator.name !== '' ? operator.name : (given?.name ?? null),
+      namings: given?.namings ?? [],
     };
   });
 }

@@ -10,6 +10,7 @@ import { locateSnapshot } from '../checkpoint/locate.js';
 import { readMetadataFile } from '../checkpoint/metadata.js';
 import { type StateQueryError, UsageError } from '../errors.js';
 import { ReadStats } from '../io/source.js';
+import type { OperatorNames } from '../names/operator-names.js';
 import { KryoMessages, messageCodec } from '../proto/codec.js';
 import type { ProtoSchemas } from '../proto/schema.js';
 import type { ClassPool, CodecContext } from '../serializers/codec.js';
@@ -19,7 +20,7 @@ import { catalogOf } from './catalog.js';
 import { type SnapshotFacts, snapshotFacts } from './facts.js';
 import { operatorHint } from './hint.js';
 import type { PumpContext } from './keyed-rows.js';
-import { nameOperators, type OperatorNames } from './names.js';
+import { nameOperators } from './names.js';
 import {
   type KeyedPart,
   type OperatorStates,

@@ -84,7 +84,7 @@ function operatorCells(snapshot: OpenedSnapshot, operator: OperatorView): Row {
 function stateRow(snapshot: OpenedSnapshot, states: OperatorStates, v: StateVariant): Row {
   const { shape, registered } = v;
   const type = (t: SqlType | undefined) => (t === undefined ? null : sqlTypeText(t));
-  const reasons = [v.reason, v.kind === 'broadcast' ? states.broadcastNote?.(v) : undefined].filter(r => r !== undefined);
+  const reasons = [v.reason, ...v.notes, v.kind === 'broadcast' ? states.broadcastNote?.(v) : undefined].filter(r => r !== undefined);
   return {
     ...operatorCells(snapshot, v.operator),
     state_name: v.name,

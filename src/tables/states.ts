@@ -7,14 +7,14 @@
  */
 import type { KeyedHandle, Operator, OperatorHandle, Subtask } from '../checkpoint/handles.js';
 import { CorruptError, StateQueryError } from '../errors.js';
+import type { UidSource } from '../names/operator-names.js';
+import { nameState, type OperatorNaming } from '../names/state-names.js';
 import { type Codec, type CodecContext, codecOf, type SerializerSnapshot } from '../serializers/codec.js';
 import { opaqueCodec } from '../serializers/opaque.js';
 import type { KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from '../state/entry.js';
 import { openKeyedState, openOperatorState } from '../state/open.js';
 import { openRawKeyedState } from '../state/raw-keyed.js';
 import { BIGINT, type SqlType, VARCHAR } from '../types.js';
-
-export type UidSource = 'snapshot' | 'file' | 'plan' | 'stateinfo' | 'inferred';
 
 /** An operator with the names that are known of it. */
 export interface OperatorView {
@@ -23,6 +23,8 @@ export interface OperatorView {
   readonly uid: string | null;
   readonly uidSource: UidSource | null;
   readonly name: string | null;
+  /** names of the columns of its states, from outside the snapshot */
+  readonly namings: readonly OperatorNaming[];
 }
 
 /** The codecs of a state, taken apart: TTL, list and map wrappers peeled. */
@@ -52,6 +54,8 @@ export interface StateVariant {
   readonly shape: StateShape;
   /** why (some) values cannot be decoded */
   readonly reason: string | undefined;
+  /** names of columns that do not fit, and why */
+  readonly notes: readonly string[];
 }
 
 /** One keyed state file of a subtask. */
@@ -130,6 +134,7 @@ export function readOperatorStates(
     const variant = counts.get(stateKey) ?? 0;
     counts.set(stateKey, variant + 1);
     const { shape, reason } = shapeOf(key, state, codecs, valuesOf?.(operator, state.name));
+    const { parts, notes } = nameState(shape, state, operator.namings);
     variants.set(id, {
       operator,
       name: state.name,
@@ -139,8 +144,9 @@ export function readOperatorStates(
       backend,
       variant,
       subtasks: [subtask],
-      shape,
+      shape: parts,
       reason,
+      notes,
     });
   };
   for (const subtask of operator.operator.subtasks) {
