@@ -24,13 +24,14 @@ interface Bucket {
 
 function readBucket(c: Cursor, named: boolean): Bucket {
   const table = c.i64();
-  if (table < 0n) c.fail(`table ${table}`);
+  // ids are counted up from 0
+  if (table < 0n || table >= 1n << 40n) c.fail(`table ${table}`);
   const partition = readOptional(c, () => ({
     partition_id: c.i64(),
     ...(named ? { partition_name: readName(c, 'partition name') } : {}),
   }));
   const bucket = c.i32();
-  if (bucket < 0) c.fail(`bucket ${bucket}`);
+  if (bucket < 0 || bucket > 1_000_000) c.fail(`bucket ${bucket}`);
   return { bucket, details: { table_id: table, ...(partition ?? {}), bucket } };
 }
 

@@ -12,6 +12,8 @@ import type { SourceFormat, Split } from './format.js';
 
 function readSplit(c: Cursor): Split {
   const splitId = readName(c, 'split id');
+  // the source numbers its splits
+  if (!/^\d{1,10}$/.test(splitId)) c.fail('split id is no number');
   const from = c.i64();
   const to = c.i64();
   // a split that was read to its end is from = to + 1
