@@ -70,9 +70,18 @@ export interface PumpPlan {
 export interface PumpContext {
   contextOf(part: KeyedPart): StateContext;
   readonly stats: ReadStats;
-  /** --skip-damaged: what cannot be read is counted and passed over */
+  /** --skip-damaged: what cannot be read is told once and passed over; what can be read behind it is */
   readonly skipDamaged: boolean;
   damaged(error: StateQueryError): void;
+}
+
+const SKIP_HINT = 'the other state files and key groups can be read: --skip-damaged gives the rest and counts what is missing';
+
+/** So many times in a row a reader is asked to go on behind damage. */
+const MAX_FAILURES = 64;
+
+function oneByOne(filter: EntryFilter, states: ReadonlySet<number>): readonly EntryFilter[] {
+  return [...states].sort((a, b) => a - b).map(id => ({ ...filter, states: new Set([id]) }));
 }
 
 /** Walks the parts; `step()` adds the rows of one entry and says whether there was one. */
@@ -81,6 +90,13 @@ export class KeyedPump {
   private slices: readonly number[] | undefined;
   private slice = 0;
   private filter: EntryFilter | undefined;
+  /** filters of the same part to go on with when the entries of this one end; `behind`: damage, see `goOn` */
+  private readonly pending: { readonly filter: EntryFilter; readonly behind: boolean }[] = [];
+  /** key group of the last entry that could be read, of the current filter */
+  private lastGroup = -1;
+  /** failures since then */
+  private failures = 0;
+  private lastDamage = '';
   private states: OperatorStates | undefined;
   private next = 0;
   private reader: KeyedStateReader | undefined;
@@ -122,6 +138,8 @@ export class KeyedPump {
         if (this.entries === undefined && !this.openNext()) return false;
         if ((this.entries as EntryCursor).next()) {
           this.context.stats.entriesDecoded++;
+          this.lastGroup = (this.entries as EntryCursor).keyGroup;
+          this.failures = 0;
           this.expand(this.entries as EntryCursor);
           return true;
         }
@@ -129,12 +147,65 @@ export class KeyedPump {
       } catch (error) {
         this.writer.rollback();
         const explained = this.explain(error);
-        if (!this.context.skipDamaged || !isDamage(explained)) throw explained;
-        this.context.damaged(explained);
-        // an entry whose frame is intact leaves the cursor usable; a broken frame throws again and ends the part
-        if (this.entries === undefined || !(explained instanceof ValueError)) this.closePart();
+        if (!isDamage(explained)) throw explained;
+        if (!this.context.skipDamaged) throw explained.with({ hint: SKIP_HINT });
+        const text = explained.describe();
+        if (text !== this.lastDamage) this.context.damaged(explained);
+        this.lastDamage = text;
+        // an entry whose frame is intact leaves the cursor usable
+        if (this.entries === undefined) this.closePart();
+        else if (!(explained instanceof ValueError)) this.goOn(explained);
       }
     }
+  }
+
+  /**
+   * Behind damage that ended the entries: the next slice, or the key groups behind the damaged one, where the format lets a reader
+   * begin there. The rows of a key group that was begun stay, its rest is passed over.
+   */
+  private goOn(error: StateQueryError): void {
+    const { reader, filter, slices, lastGroup } = this;
+    const { handle } = this.row.part;
+    this.entries?.close();
+    if (reader === undefined || filter === undefined) {
+      this.closePart();
+      return;
+    }
+    if (slices !== undefined) {
+      this.entries = undefined;
+      if (this.slice >= slices.length) this.closePart();
+      return;
+    }
+    const behind = handle.kind === 'key-groups' || handle.kind === 'incremental';
+    if (!behind || !(error instanceof CorruptError) || ++this.failures > MAX_FAILURES) {
+      this.endEntries();
+      return;
+    }
+    const { first, count } = handle.range;
+    // canonical and heap files say where they stand, tables only which entry they had last
+    const at = handle.kind === 'key-groups' ? (this.entries?.keyGroup ?? -1) : lastGroup;
+    const from = Math.max(at, lastGroup, first - 1, this.failures > 1 ? Math.min(...(filter.keyGroups ?? [first])) : 0) + 1;
+    const rest = Array.from({ length: Math.max(0, first + count - from) }, (_, i) => from + i).filter(
+      keyGroup => filter.keyGroups === undefined || filter.keyGroups.has(keyGroup),
+    );
+    if (rest.length === 0) {
+      this.endEntries();
+      return;
+    }
+    this.pending.unshift({ filter: { ...filter, keyGroups: new Set(rest) }, behind: true });
+    this.entries = undefined;
+  }
+
+  /** The next filter of the part. @returns whether there was one */
+  private openPending(): boolean {
+    const { reader } = this;
+    const next = reader === undefined ? undefined : this.pending.shift();
+    if (reader === undefined || next === undefined) return false;
+    if (!next.behind) this.failures = 0;
+    this.lastGroup = -1;
+    this.filter = next.filter;
+    this.entries = reader.entries(next.filter);
+    return true;
   }
 
   close(): void {
@@ -145,6 +216,7 @@ export class KeyedPump {
   private endEntries(): void {
     this.entries?.close();
     this.entries = undefined;
+    if (this.pending.length > 0) return;
     if (this.slices === undefined || this.slice >= this.slices.length) this.closePart();
   }
 
@@ -155,6 +227,9 @@ export class KeyedPump {
     this.reader = undefined;
     this.slices = undefined;
     this.filter = undefined;
+    this.pending.length = 0;
+    this.lastGroup = -1;
+    this.failures = 0;
   }
 
   /** The next key group of a part that is read by key groups. */
@@ -173,7 +248,7 @@ export class KeyedPump {
   }
 
   private openNext(): boolean {
-    if (this.openSlice()) return true;
+    if (this.openPending() || this.openSlice()) return true;
     while (this.next < this.parts.length) {
       const { states, part } = this.parts[this.next++];
       const problem = states.problems.find(p => p.kind === (part.raw ? 'raw-keyed' : 'keyed') && p.subtask === part.subtask);
@@ -205,8 +280,10 @@ export class KeyedPump {
         if (this.openSlice()) return true;
         continue;
       }
-      this.entries = reader.entries(this.filter);
-      return true;
+      // the states of tables one by one, so that damage in one does not hide the others
+      const filters = this.context.skipDamaged && part.handle.kind === 'incremental' ? oneByOne(this.filter, wanted) : [this.filter];
+      this.pending.push(...filters.map(filter => ({ filter, behind: false })));
+      if (this.openPending()) return true;
     }
     return false;
   }
@@ -257,6 +334,11 @@ export class KeyedPump {
     const { shape } = plan.variant;
     const c = this.at(entry.userKeyStart, entry.userKeyEnd);
     row.timerAt = c.take(8, 'timestamp of the timer');
+    // the reader found the ends of what does not know its own
+    if (entry.unsplitKey !== undefined || shape.key?.unbounded === true || shape.namespace?.unbounded === true) {
+      this.emit(plan);
+      return;
+    }
     row.keyStart = c.position;
     shape.key?.skip(c);
     row.keyEnd = c.position;
@@ -277,12 +359,13 @@ export class KeyedPump {
       const start = shape.ttl ? position + 8 : position;
       const c = this.at(start, entry.valueEnd);
       shape.value.skip(c);
-      this.emitElement(plan, index, start, c.position);
+      // the fills of the row move the same cursor
       position = c.position;
+      this.emitElement(plan, index, start, position);
       if (position < entry.valueEnd) {
-        if (entry.bytes[position] !== 0x2c) c.fail(`byte between list elements is ${entry.bytes[position]}, expected 44`);
+        if (entry.bytes[position] !== 0x2c) this.at(position, entry.valueEnd).fail(`byte between list elements is ${entry.bytes[position]}, expected 44`);
         position++;
-        if (position === entry.valueEnd) c.fail('list ends after a delimiter');
+        if (position === entry.valueEnd) this.at(position, entry.valueEnd).fail('list ends after a delimiter');
       }
     }
   }
@@ -389,8 +472,19 @@ export class KeyedPump {
     if (error instanceof SqlError) {
       return new SqlError('VALUE_OUT_OF_RANGE', error.message, { where, ...(error.hint === undefined ? {} : { hint: error.hint }) });
     }
-    if (error instanceof CorruptError) return new ValueError(error, where);
+    if (error instanceof CorruptError) return new ValueError(error, where, error.file ?? this.fileName(), this.row.entry.base >= 0);
     return error;
+  }
+
+  /** The file that the part's entries stand in, where it is one. */
+  private fileName(): string | undefined {
+    const { part } = this.row;
+    if (part.handle.kind !== 'key-groups') return undefined;
+    try {
+      return this.context.contextOf(part).open(part.handle.stream).name;
+    } catch {
+      return undefined;
+    }
   }
 
   private keyText(): string {
@@ -408,13 +502,14 @@ export class KeyedPump {
 
 /** A CorruptError inside one entry: the next entry is not affected. */
 class ValueError extends CorruptError {
-  constructor(error: CorruptError, where: string) {
+  /** @param placed its offset is one in the file (not in decompressed or merged bytes) */
+  constructor(error: CorruptError, where: string, file: string | undefined, placed: boolean) {
     super(error.message, {
       where,
       cause: error,
-      ...(error.file === undefined ? {} : { file: error.file }),
-      ...(error.offset === undefined ? {} : { offset: error.offset }),
-      hint: error.hint ?? 'with --skip-damaged the rest is read, and counted as incomplete',
+      ...(file === undefined ? {} : { file }),
+      ...(error.offset === undefined || !placed ? {} : { offset: error.offset }),
+      hint: error.hint ?? SKIP_HINT,
     });
   }
 }
@@ -442,10 +537,12 @@ export function fillPiece(
   end: (row: KeyedRow) => number,
 ): Fill {
   const begin = (row: KeyedRow) => row.cursor.reset(row.entry.bytes, start(row), end(row), Math.max(0, row.entry.base));
+  // what could not be told apart stands in the first part, the others are not there
+  const absent = (row: KeyedRow) => start(row) < 0 || (row.entry.unsplitKey !== undefined && start(row) === end(row));
   const direct = form === 'value' || (form === 'text' && codec.type.kind === 'VARCHAR');
   if (direct) {
     return (row, out) => {
-      if (start(row) < 0) {
+      if (absent(row)) {
         out.pushNull();
         return;
       }
@@ -456,7 +553,7 @@ export function fillPiece(
   }
   const write = form === 'json' ? jsonOf : textOf;
   return (row, out) => {
-    if (start(row) < 0) {
+    if (absent(row)) {
       out.pushNull();
       return;
     }
