@@ -190,7 +190,7 @@ function javaClasses(type: Type, files: ReadonlyMap<string, string>): string[] {
   if (path === null || path === undefined) return [];
   const text = (files.get(path) ?? '').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   const option = (name: string): string | undefined => new RegExp(`\\boption\\s+${name}\\s*=\\s*"([^"]*)"`).exec(text)?.[1];
-  const protoPackage = /^\s*package\s+([\w.]+)\s*;/m.exec(text)?.[1] ?? '';
+  const protoPackage = /(?:^|[\s;])package\s+([\w.]+)\s*;/.exec(text)?.[1] ?? '';
   const inside = fullName(type).slice(protoPackage === '' ? 0 : protoPackage.length + 1);
   const javaPackage = option('java_package') ?? protoPackage;
   const camel = basename(path, '.proto').replace(/(^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_m, _gap, c: string) => c.toUpperCase());
