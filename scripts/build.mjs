@@ -26,7 +26,7 @@ const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const codeOnly = process.argv.includes('--code');
 
 /** Large, and needed by few: loaded from files of their own when imported with `import()`. */
-const LAZY = ['alasql', 'avsc', 'protobufjs'].filter(name => usesPackage(name));
+const LAZY = ['alasql', 'avsc', 'protobufjs', 'yaml'].filter(name => usesPackage(name));
 
 /** alasql reaches for these on other platforms, and for a spreadsheet module that no statement we allow can use */
 const NOT_OURS = ['react-native', 'react-native-fs', 'react-native-fetch-blob', '*/xlsx'];

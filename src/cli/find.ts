@@ -22,7 +22,7 @@ const nestedKeys = (operators: readonly string[]): string =>
 
 export async function runFind(key: string, path: string | undefined, flags: SqlFlags, session: Session): Promise<void> {
   const stats = new ReadStats();
-  const snapshot = openWith(snapshotPath(path), flags, session, stats);
+  const snapshot = await openWith(snapshotPath(path), flags, session, stats);
   try {
     const states = tableObjects(snapshot, 'state_meta').filter(row => row['state_kind'] === 'keyed' || row['state_kind'] === 'timer');
     const counts = await interruptible(signal => countRows(key, snapshot, states, flags, session, stats, signal));

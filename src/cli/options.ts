@@ -24,6 +24,9 @@ export interface ReadingFlags {
   readonly rebase: readonly string[];
   readonly uids?: string;
   readonly guessUids?: true;
+  readonly plan?: string;
+  readonly names?: string;
+  readonly stateInfo?: string;
   readonly jar: readonly string[];
   readonly proto: readonly string[];
   readonly protoType: readonly string[];
@@ -90,6 +93,9 @@ export function addReadingOptions(command: Command): Command {
     .option('--rebase <old=new>', 'path prefix that the snapshot was written with, and where it is now (repeatable)', collect, [])
     .option('--uids <file>', 'uids of the job, one a line, after a tab an optional name: they label operators without one')
     .option('--guess-uids', 'look for uids that hash to the operator ids: those of Flink SQL, and short ones')
+    .option('--plan <plan.json>', 'compiled plan of the job: names of SQL operators and columns (else plan.json beside the snapshot)')
+    .option('--names <file>', 'names of operators and of the columns of their states, YAML or JSON')
+    .option('--state-info <file>', 'file of `stateinfo build`: names and types of the job (else stateInfo beside the snapshot)')
     .option('--jar <file>', 'classes of the job, read as data and never run: names and types of Kryo fields (repeatable)', collect, [])
     .option('--proto <file>', '.proto file of messages that states hold; its imports are looked for around it (repeatable)', collect, [])
     .option(

@@ -23,7 +23,7 @@ export async function withSnapshot(
   session: Session,
   use: (snapshot: OpenedSnapshot) => void | Promise<void>,
 ): Promise<void> {
-  const snapshot = openWith(snapshotPath(path), flags, session);
+  const snapshot = await openWith(snapshotPath(path), flags, session);
   try {
     await use(snapshot);
     finishReading([snapshot], session);
@@ -40,10 +40,10 @@ export function finishReading(snapshots: readonly OpenedSnapshot[], session: Ses
 }
 
 /** Opens a snapshot with the reading options. @throws StateQueryError */
-export function openWith(path: string, flags: ReadingFlags, session: Session, stats?: ReadStats): OpenedSnapshot {
+export async function openWith(path: string, flags: ReadingFlags, session: Session, stats?: ReadStats): Promise<OpenedSnapshot> {
   const options = openOptions(flags, session, stats);
-  const names = namesFor(path, flags, options);
-  return openSnapshot(path, names === undefined ? options : { ...options, names });
+  const names = await namesFor(path, flags, message => session.note(message));
+  return openSnapshot(path, { ...options, names });
 }
 
 function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {

@@ -17,7 +17,7 @@ export async function runSql(first: string | undefined, second: string | undefin
   session.checkResults(splitStatements(text).length);
   const parameters = parseParameters(flags.param);
   const stats = new ReadStats();
-  const snapshots = openSnapshots(path, flags, session, stats);
+  const snapshots = await openSnapshots(path, flags, session, stats);
   try {
     await interruptible(async signal => {
       const database = await openDatabaseFor(snapshots, flags, session, stats, signal);
@@ -72,7 +72,12 @@ export function parseSnapshotOption(text: string): { readonly alias: string | un
 }
 
 /** Opens the snapshots of the command line, by alias. @throws UsageError, and what opening throws */
-export function openSnapshots(path: string | undefined, flags: SqlFlags, session: Session, stats: ReadStats): Map<string, OpenedSnapshot> {
+export async function openSnapshots(
+  path: string | undefined,
+  flags: SqlFlags,
+  session: Session,
+  stats: ReadStats,
+): Promise<Map<string, OpenedSnapshot>> {
   const named = flags.snapshot.map(parseSnapshotOption);
   const all = path === undefined ? named : [{ alias: undefined, path }, ...named];
   if (all.length === 0) all.push({ alias: undefined, path: snapshotPath(undefined) });
@@ -86,7 +91,7 @@ export function openSnapshots(path: string | undefined, flags: SqlFlags, session
       const name = alias ?? ALONE;
       if ([...opened.keys()].some(other => other.toLowerCase() === name.toLowerCase()))
         throw new UsageError(`two snapshots are named ${name}`, { hint: 'names are compared without case' });
-      opened.set(name, openWith(path, flags, session, stats));
+      opened.set(name, await openWith(path, flags, session, stats));
     }
   } catch (error) {
     for (const snapshot of opened.values()) snapshot.close();

@@ -29,6 +29,8 @@ export type NameTree =
   | { readonly kind: 'renames'; readonly names: ReadonlyMap<string, string> }
   | { readonly kind: 'list'; readonly element: NameTree }
   | { readonly kind: 'map'; readonly key?: NameTree; readonly value?: NameTree }
+  /** names of a row, wherever it stands: of list elements and map values, too */
+  | { readonly kind: 'inside'; readonly names: NameTree }
   /** nothing to name: the type is checked */
   | { readonly kind: 'scalar'; readonly type: ExpectedType };
 
@@ -118,6 +120,10 @@ function apply(type: SqlType, tree: NameTree, what: string): SqlType {
         key: tree.key === undefined ? type.key : apply(type.key, tree.key, `map key of ${what}`),
         value: tree.value === undefined ? type.value : apply(type.value, tree.value, `map value of ${what}`),
       };
+    case 'inside':
+      if (type.kind === 'LIST') return { kind: 'LIST', element: apply(type.element, tree, what) };
+      if (type.kind === 'MAP') return { kind: 'MAP', key: type.key, value: apply(type.value, tree, what) };
+      return apply(type, tree.names, what);
     case 'renames': {
       if (type.kind !== 'STRUCT') throw new NameMismatch(`${what} is ${sqlTypeText(type)} and has no columns`);
       const absent = [...tree.names.keys()].find(name => !type.fields.some(f => f.name === name));

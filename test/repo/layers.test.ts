@@ -40,6 +40,7 @@ const PLACES: Readonly<Record<string, string>> = {
   hysnappy: 'io/snappy.ts',
   protobufjs: 'proto/schema.ts',
   'string-width': 'output/width.ts',
+  yaml: 'names/yaml.ts',
 };
 
 interface Import {

@@ -52,8 +52,8 @@ export function checkCommand(program: Command): void {
         throw new UsageError(`--parallelism ${flags.parallelism}: expected a whole number from 1`);
       if (parallelism === undefined && newPath === undefined)
         throw new UsageError('check needs two snapshots, or --parallelism', { hint: 'statequery check <old> <new>' });
-      const old = openWith(oldPath, flags, session);
-      const next = newPath === undefined ? undefined : openWith(newPath, flags, session);
+      const old = await openWith(oldPath, flags, session);
+      const next = newPath === undefined ? undefined : await openWith(newPath, flags, session);
       try {
         const findings = [
           ...(parallelism === undefined ? [] : checkParallelism(old, parallelism)),

@@ -27,7 +27,7 @@ export class ShellState {
 
   /** Opens a snapshot: under an alias beside the others, without one instead of them. */
   async open(alias: string | undefined, path: string): Promise<void> {
-    const opened = openWith(path, this.flags, this.session, this.stats);
+    const opened = await openWith(path, this.flags, this.session, this.stats);
     await this.closeDatabase();
     const replaced =
       alias === undefined ? [...this.snapshots.keys()] : [...this.snapshots.keys()].filter(a => a.toLowerCase() === alias.toLowerCase());
