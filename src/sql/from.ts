@@ -20,9 +20,10 @@ import { lookUpTable } from './lookup.js';
 import { type Context, type CteEnv, type Output, once, plainColumn, renamed, starExpr } from './output.js';
 import { restrictionsOf } from './pushdown.js';
 import { EMPTY_FROM, type From, physicalRef, type Relation, type RelationColumn, type Scope, single, withoutLineage } from './relations.js';
-import { jsonText, Rewriter } from './rewrite.js';
+import { Rewriter } from './rewrite.js';
 import { ScanUse } from './scan-use.js';
 import { showTable } from './show.js';
+import { jsonText } from './text-form.js';
 
 export async function resolveFrom(
   ctx: Context,

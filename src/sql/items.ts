@@ -4,7 +4,8 @@ import { sqlTypeText } from '../types.js';
 import { cloneTree, columnRef, type Expr, emptyTable, type StarExpr, selectNode, someExpr, statement, treeText } from './ast.js';
 import { type Context, didYouMean } from './output.js';
 import { type From, type RelationColumn, resolveName } from './relations.js';
-import type { Rewriter, Rewritten } from './rewrite.js';
+import type { Rewriter } from './rewrite.js';
+import type { Rewritten } from './rewritten.js';
 import { nearest } from './suggest.js';
 import { splitStatements } from './text.js';
 

@@ -11,7 +11,8 @@ import { resolveFrom } from './from.js';
 import { type Context, type CteEnv, didYouMean, once } from './output.js';
 import { applyFilter, type ColumnFinder, conjunctsOf, filtersOf } from './pushdown.js';
 import { columnFinder, type From, nullable, type RelationColumn, resolveName, type Scope, withoutLineage } from './relations.js';
-import { Rewriter, type Rewritten } from './rewrite.js';
+import { Rewriter } from './rewrite.js';
+import type { Rewritten } from './rewritten.js';
 
 export async function resolveJoin(
   ctx: Context,
@@ -72,7 +73,7 @@ export async function resolveJoin(
       const r = usingColumn(ctx, name, rightFrom, node, 'right');
       const last = node.ref_type === 'ASOF' && i === using.length - 1;
       parts.push(
-        await rewriter.compared(
+        await rewriter.comparisons.compared(
           last ? 'COMPARE_GREATERTHANOREQUALTO' : 'COMPARE_EQUAL',
           asRewritten(l, node),
           asRewritten(r, node),

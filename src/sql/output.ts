@@ -6,11 +6,12 @@ import type { Catalog } from '../tables/table.js';
 import type { SqlType } from '../types.js';
 import type { Expr, QueryNode, StarExpr } from './ast.js';
 import type { Places } from './guard.js';
+import { type Literal, literalOf } from './literals.js';
 import type { CteUse, Lineage, Relation, Scope } from './relations.js';
-import type { Analysis } from './rewrite.js';
+import type { Analysis } from './rewritten.js';
 import type { ScanUse } from './scan-use.js';
 import { nearest } from './suggest.js';
-import { type Binder, type Literal, literalOf } from './typing.js';
+import type { Binder } from './typing.js';
 
 export interface ResolveOptions {
   /** by alias, in the order given; an alias of its own for a single snapshot */

@@ -11,8 +11,10 @@
 import type { Constant, Filter, Restriction } from '../tables/table.js';
 import type { SqlType } from '../types.js';
 import type { CompareType, ComparisonExpr, Expr, FunctionExpr, OperatorExpr } from './ast.js';
+import { typeOfAst } from './ast-types.js';
+import { type Literal, literalText } from './literals.js';
 import type { RelationColumn } from './relations.js';
-import { type Literal, literalText, mirrored, type Typing, typeOfAst } from './typing.js';
+import { mirrored, type Typing } from './typing.js';
 
 type CompareOp = '=' | '<>' | '<' | '<=' | '>' | '>=';
 const OPS: Readonly<Record<string, CompareOp>> = {

@@ -18,6 +18,7 @@ import {
   treeText,
 } from './ast.js';
 import type { Places } from './guard.js';
+import { type Literal, literalOf } from './literals.js';
 import {
   type Context,
   type CteEnv,
@@ -30,11 +31,11 @@ import {
   renamed,
 } from './output.js';
 import { type CteUse, physicalRef, type Relation, type RelationColumn, type Scope } from './relations.js';
-import { jsonText } from './rewrite.js';
 import { finishScans, type ScanUse } from './scan-use.js';
 import { limitExprs, orderRefused, select } from './select.js';
+import { jsonText } from './text-form.js';
 import { TypeFinder } from './type-finder.js';
-import { type Literal, literalOf, Typing } from './typing.js';
+import { Typing } from './typing.js';
 
 /** Rewrites a statement's tree in place; gives its scans and its columns' flags. */
 export async function resolveStatement(

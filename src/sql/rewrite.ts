@@ -33,100 +33,42 @@ import {
   textConstant,
   type WindowExpr,
 } from './ast.js';
+import { typeOfAst } from './ast-types.js';
+import { Comparisons, comparisonSign, EQUALITY, isRow } from './comparisons.js';
 import { LAMBDA_FUNCTIONS } from './functions.js';
-import type { Places } from './guard.js';
+import { literalOf } from './literals.js';
+import { COLLECT, LIKES, LIST_ORDERED, ORDERED, PASS_MIXED, WANT_JSON } from './mixed-functions.js';
 import { type RelationColumn, type Resolved, resolveName, type Scope, visibleNames } from './relations.js';
+import {
+  type Analysis,
+  BOOLEAN_TYPE,
+  boolean,
+  constantIn,
+  derivedMixed,
+  keep,
+  literalType,
+  location,
+  type Mixed,
+  type Plain,
+  type Rewritten,
+  refused,
+  typeOfPath,
+} from './rewritten.js';
 import { nearest } from './suggest.js';
-import { isNumeric, type Literal, literalOf, literalText, mirrored, neverEqual, neverHolds, type Typing, typeOfAst } from './typing.js';
-
-export type Rewritten = Plain | Mixed;
-export interface Plain {
-  readonly kind: 'plain';
-  readonly expr: Expr;
-  /** what is known without asking the engine */
-  readonly type: SqlType | undefined;
-  /** a bare column, for lineage */
-  readonly column?: RelationColumn;
-  /** the constant that it is, where `expr` does not say it plainly */
-  readonly literal?: Literal;
-  /** a list of mixed values: not to be sorted */
-  readonly collects?: Mixed;
-}
-export interface Mixed {
-  readonly kind: 'mixed';
-  json(): Expr;
-  text(): Expr;
-  /** what to call it in messages */
-  readonly name: string;
-  readonly at: { query_location?: number | string };
-  /** a bare column, for lineage */
-  readonly column?: RelationColumn;
-}
-
-/** What the rewriting of expressions needs of the analysis around it. */
-export interface Analysis {
-  readonly typing: Typing;
-  readonly places: Places;
-  /** values given with -p, by lower-case name */
-  readonly parameters: ReadonlyMap<string, string>;
-  readonly usedParameters: Set<string>;
-  /** the type of a rewritten expression */
-  typeOf(expr: Expr): Promise<SqlType | undefined>;
-  /** types of the lambda parameters around, by lower-case name */
-  readonly lambdaTypes: Map<string, SqlType | undefined>;
-  /** rewrites the subquery of an expression; its output columns */
-  subquery(expr: SubqueryExpr, scope: Scope): Promise<readonly RelationColumn[]>;
-}
-
-const EQUALITY: ReadonlySet<string> = new Set(['COMPARE_EQUAL', 'COMPARE_NOTEQUAL', 'COMPARE_DISTINCT_FROM', 'COMPARE_NOT_DISTINCT_FROM']);
-
-/** functions that want JSON of a mixed argument, beside json_* */
-const WANT_JSON: ReadonlySet<string> = new Set(['->', '->>', 'to_json', 'from_json', 'from_json_strict', 'typeof', 'row_to_json']);
-/** functions that give a mixed argument back */
-const PASS_MIXED: ReadonlySet<string> = new Set([
-  'any_value',
-  'arbitrary',
-  'first',
-  'last',
-  'first_value',
-  'last_value',
-  'nth_value',
-  'lag',
-  'lead',
-  'arg_max',
-  'argmax',
-  'max_by',
-  'arg_min',
-  'argmin',
-  'min_by',
-]);
-const LIKES: ReadonlySet<string> = new Set([
-  ...['~~', '!~~', '~~*', '!~~*', '~~~', 'like_escape', 'not_like_escape', 'ilike_escape', 'not_ilike_escape'],
-  ...['regexp_full_match', 'regexp_matches', 'starts_with', 'prefix', '^@', 'ends_with', 'suffix', 'contains'],
-]);
-const COLLECT: ReadonlySet<string> = new Set(['list', 'array_agg']);
-/** what list(x ORDER BY x) is turned into, and other ways to order a list */
-const LIST_ORDERED: ReadonlySet<string> = new Set(
-  ['sort', 'reverse_sort', 'grade_up', 'min', 'max', 'sum', 'avg', 'median'].flatMap(n => [`list_${n}`, `array_${n}`]),
-);
-/** functions that compare or calculate: refused on a mixed column */
-const ORDERED: ReadonlySet<string> = new Set([
-  ...['min', 'max', 'sum', 'avg', 'mean', 'median', 'product', 'fsum', 'sumkahan', 'kahan_sum', 'favg', 'sum_no_overflow'],
-  ...['quantile', 'quantile_cont', 'quantile_disc', 'approx_quantile', 'reservoir_quantile', 'mad', 'stddev', 'stddev_pop'],
-  ...['stddev_samp', 'var_pop', 'var_samp', 'variance', 'skewness', 'kurtosis', 'kurtosis_pop', 'sem', 'corr', 'covar_pop'],
-  ...['covar_samp', 'regr_slope', 'regr_intercept', 'greatest', 'least', 'histogram', 'abs', 'round', 'floor', 'ceil'],
-  ...['ceiling', 'trunc', 'sqrt', 'ln', 'log', 'exp', 'sign', 'mod', 'pow', 'power', 'add', 'subtract', 'multiply', 'divide'],
-  ...['+', '-', '*', '/', '//', '%', '**', '^', '&', '|', '<<', '>>', '~', '@'],
-]);
+import { castToText, jsonText, textOfLiteral } from './text-form.js';
+import { neverEqual } from './typing.js';
 
 export class Rewriter {
+  readonly comparisons: Comparisons;
   constructor(
     private readonly analysis: Analysis,
     readonly scope: Scope,
     /** select items go before columns (ORDER BY) */
     private readonly aliasFirst = false,
     private readonly aliasDepth = 0,
-  ) {}
+  ) {
+    this.comparisons = new Comparisons(analysis);
+  }
 
   /** Rewritten, in its text form if mixed. */
   async plain(expr: Expr): Promise<Expr> {
@@ -333,69 +275,20 @@ export class Rewriter {
     return { kind: 'plain', expr: keep(at, expr), type: typeOfPath(base.type, path) };
   }
 
-  private refuse(mixed: Mixed, what: string): Error {
-    return this.analysis.places.error(
-      'REFUSED',
-      `${what} on ${mixed.name}, which has several types here`,
-      mixed.at,
-      `add state_name = '…' (and operator_uid or operator_id) so that one type is left, or cast: TRY_CAST(${mixed.name} AS BIGINT)`,
-    );
-  }
-
-  private async typeOf(done: Plain): Promise<SqlType | undefined> {
-    return done.type ?? this.analysis.typeOf(done.expr);
-  }
-
-  /** a comparison operator between two rewritten sides */
-  async compared(type: CompareType, left: Rewritten, right: Rewritten, node: Expr): Promise<Expr> {
-    const leftLiteral = constantIn(left);
-    const rightLiteral = constantIn(right);
-    if (leftLiteral !== undefined && rightLiteral === undefined)
-      return this.withLiteral(mirrored(type), right, left as Plain, leftLiteral, true);
-    if (rightLiteral !== undefined && leftLiteral === undefined) return this.withLiteral(type, left, right as Plain, rightLiteral, false);
-    if (left.kind === 'plain' && right.kind === 'plain') {
-      const pairs = rowPairs(left.expr, right.expr);
-      if (pairs !== undefined && (type === 'COMPARE_EQUAL' || type === 'COMPARE_NOTEQUAL')) {
-        const parts: Expr[] = [];
-        for (const [a, b] of pairs)
-          parts.push(
-            await this.compared(type, { kind: 'plain', expr: a, type: undefined }, { kind: 'plain', expr: b, type: undefined }, node),
-          );
-        return conjunction(type === 'COMPARE_EQUAL' ? 'AND' : 'OR', parts);
-      }
-      return compare(type, left.expr, right.expr);
-    }
-    for (const side of [left, right]) if (side.kind === 'mixed' && !EQUALITY.has(type)) throw this.refuse(side, comparisonSign(type));
-    return compare(type, await this.textOf(left, node), await this.textOf(right, node));
-  }
-
-  private async withLiteral(type: CompareType, other: Rewritten, literalSide: Plain, literal: Literal, swap: boolean): Promise<Expr> {
-    const build = (value: Expr, against: Expr) => (swap ? compare(mirrored(type), against, value) : compare(type, value, against));
-    if (other.kind === 'mixed') {
-      if (!EQUALITY.has(type)) throw this.refuse(other, comparisonSign(swap ? mirrored(type) : type));
-      return build(other.text(), textOfLiteral(literal, literalSide.expr));
-    }
-    const known = await this.typeOf(other);
-    if (known === undefined) return build(other.expr, literalSide.expr);
-    const adapted = await this.analysis.typing.adapt(literal, known);
-    if (adapted.kind === 'never') return neverHolds(type, other.expr);
-    return build(other.expr, adapted.kind === 'same' ? literalSide.expr : adapted.expr);
-  }
-
   private async comparison(expr: ComparisonExpr): Promise<Expr> {
     const left = await this.rewrite(expr.left);
     const right = await this.rewrite(expr.right);
-    const done = await this.compared(expr.type, left, right, expr);
+    const done = await this.comparisons.compared(expr.type, left, right, expr);
     return keep(expr, done);
   }
 
   private async between(expr: BetweenExpr): Promise<Expr> {
     const input = await this.rewrite(expr.input);
-    if (input.kind === 'mixed') throw this.refuse(input, 'BETWEEN');
+    if (input.kind === 'mixed') throw refused(this.analysis.places, input, 'BETWEEN');
     const lower = await this.rewrite(expr.lower);
     const upper = await this.rewrite(expr.upper);
-    const low = await this.compared('COMPARE_GREATERTHANOREQUALTO', input, lower, expr);
-    const high = await this.compared('COMPARE_LESSTHANOREQUALTO', { ...input, expr: cloneTree(input.expr) }, upper, expr);
+    const low = await this.comparisons.compared('COMPARE_GREATERTHANOREQUALTO', input, lower, expr);
+    const high = await this.comparisons.compared('COMPARE_LESSTHANOREQUALTO', { ...input, expr: cloneTree(input.expr) }, upper, expr);
     return keep(expr, conjunction('AND', [low, high]));
   }
 
@@ -412,7 +305,7 @@ export class Rewriter {
       const parts: Expr[] = [];
       for (const item of items) {
         const again: Rewritten = input.kind === 'mixed' ? input : { ...input, expr: cloneTree(input.expr) };
-        parts.push(await this.compared(negated ? 'COMPARE_NOTEQUAL' : 'COMPARE_EQUAL', again, item, expr));
+        parts.push(await this.comparisons.compared(negated ? 'COMPARE_NOTEQUAL' : 'COMPARE_EQUAL', again, item, expr));
       }
       return keep(expr, conjunction(negated ? 'AND' : 'OR', parts));
     }
@@ -421,7 +314,7 @@ export class Rewriter {
       return keep(expr, operator(expr.type, input.text(), ...texts));
     }
     const literals = items.map(constantIn);
-    const type = literals.some(l => l !== undefined && l.kind !== 'null') ? await this.typeOf(input) : undefined;
+    const type = literals.some(l => l !== undefined && l.kind !== 'null') ? await this.comparisons.typeOf(input) : undefined;
     const kept: Expr[] = [];
     for (let i = 0; i < items.length; i++) {
       const item = (items[i] as Plain).expr;
@@ -494,7 +387,7 @@ export class Rewriter {
     const literal = constantIn(arg);
     if (literal !== undefined)
       return literal.kind === 'null' ? arg : { kind: 'plain', expr: textOfLiteral(literal, arg.expr), type: VARCHAR };
-    const type = await this.typeOf(arg);
+    const type = await this.comparisons.typeOf(arg);
     if (type === undefined || ['VARCHAR', 'BLOB', 'STRUCT', 'LIST', 'MAP'].includes(type.kind)) return arg;
     return { kind: 'plain', expr: cast(arg.expr, 'VARCHAR'), type: VARCHAR };
   }
@@ -528,10 +421,11 @@ export class Rewriter {
   /** A function or window over rewritten arguments. */
   private called(expr: FunctionExpr | WindowExpr, name: string, args: readonly Rewritten[], self: () => Expr): Rewritten {
     const mixed = args.find(a => a.kind === 'mixed');
-    if (mixed?.kind === 'mixed' && ORDERED.has(name)) throw this.refuse(mixed, /^\w/.test(name) ? `${name}()` : name);
+    if (mixed?.kind === 'mixed' && ORDERED.has(name)) throw refused(this.analysis.places, mixed, /^\w/.test(name) ? `${name}()` : name);
     const [first, second] = args;
-    if (second?.kind === 'mixed' && /^(arg_?(min|max)|(min|max)_by)/.test(name)) throw this.refuse(second, `${name}()`);
-    if (first?.kind === 'plain' && first.collects !== undefined && LIST_ORDERED.has(name)) throw this.refuse(first.collects, 'ORDER BY');
+    if (second?.kind === 'mixed' && /^(arg_?(min|max)|(min|max)_by)/.test(name)) throw refused(this.analysis.places, second, `${name}()`);
+    if (first?.kind === 'plain' && first.collects !== undefined && LIST_ORDERED.has(name))
+      throw refused(this.analysis.places, first.collects, 'ORDER BY');
     const wantsJson = WANT_JSON.has(name) || name.startsWith('json') || COLLECT.has(name) || PASS_MIXED.has(name);
     const passes = first?.kind === 'mixed' && PASS_MIXED.has(name);
     expr.children = args.map((a, i) =>
@@ -559,7 +453,7 @@ export class Rewriter {
   /** An expression that rows are sorted by. */
   async ordered(expr: Expr): Promise<Expr> {
     const done = await this.rewrite(expr);
-    if (done.kind === 'mixed') throw this.refuse(done, 'ORDER BY');
+    if (done.kind === 'mixed') throw refused(this.analysis.places, done, 'ORDER BY');
     return done.expr;
   }
 
@@ -585,10 +479,10 @@ export class Rewriter {
     if (child.kind === 'mixed' || column?.mixed) {
       if (!EQUALITY.has(compareAs)) {
         throw child.kind === 'mixed'
-          ? this.refuse(child, comparisonSign(compareAs))
+          ? refused(this.analysis.places, child, comparisonSign(compareAs))
           : this.analysis.places.error('REFUSED', 'comparing with a subquery that has several types', expr, 'cast its column');
       }
-      expr.child = await this.textOf(child, expr);
+      expr.child = await this.comparisons.textOf(child, expr);
       await this.outputAsText(expr, column);
       return boolean(expr);
     }
@@ -607,131 +501,9 @@ export class Rewriter {
   private async outputAsText(expr: SubqueryExpr, column: RelationColumn | undefined): Promise<void> {
     const ref = columnRef('c');
     const type = await column?.type();
-    const text = column?.mixed ? jsonText(() => cloneTree(ref)) : this.castToText(ref, type, expr);
+    const text = column?.mixed ? jsonText(() => cloneTree(ref)) : castToText(ref, type, expr, this.analysis.places);
     expr.subquery = statement(selectNode([text], subqueryTable(expr.subquery.node, 'items', ['c'])));
   }
-
-  /** A plain expression in the text form that mixed columns have. */
-  asText(side: Plain, node: Expr): Promise<Expr> {
-    return this.textOf(side, node);
-  }
-
-  /** The text form, as mixed columns have it, of anything. */
-  private async textOf(side: Rewritten, node: Expr): Promise<Expr> {
-    if (side.kind === 'mixed') return side.text();
-    const literal = constantIn(side);
-    if (literal !== undefined) return textOfLiteral(literal, side.expr);
-    return this.castToText(side.expr, await this.typeOf(side), node);
-  }
-
-  private castToText(expr: Expr, type: SqlType | undefined, node: Expr): Expr {
-    switch (type?.kind) {
-      case undefined:
-      case 'VARCHAR':
-        return type === undefined ? cast(expr, 'VARCHAR') : expr;
-      case 'JSON':
-        return jsonText(() => cloneTree(expr));
-      case 'BLOB':
-        return call('lower', call('hex', expr));
-      case 'FLOAT':
-      case 'DOUBLE':
-      case 'STRUCT':
-      case 'LIST':
-      case 'MAP':
-      case 'INTERVAL':
-        throw this.analysis.places.error(
-          'REFUSED',
-          `comparing a column of several types with a ${type.kind}`,
-          node,
-          `add state_name = '…' so that one type is left, or cast both sides`,
-        );
-      case 'TIME':
-      case 'TIME_NS':
-      case 'TIMESTAMP':
-      case 'TIMESTAMP_NS':
-      case 'TIMESTAMPTZ':
-        return timeText(expr, type.kind);
-      default:
-        return cast(expr, 'VARCHAR');
-    }
-  }
-}
-
-/** The constant that a rewritten expression is. */
-const constantIn = (side: Rewritten): Literal | undefined => (side.kind === 'plain' ? (side.literal ?? literalOf(side.expr)) : undefined);
-
-const BOOLEAN_TYPE: SqlType = { kind: 'BOOLEAN' };
-const boolean = (expr: Expr): Plain => ({ kind: 'plain', expr, type: BOOLEAN_TYPE });
-
-function literalType(literal: Literal | undefined): SqlType | undefined {
-  if (literal === undefined) return undefined;
-  if (literal.kind === 'string') return VARCHAR;
-  if (literal.kind === 'boolean') return BOOLEAN_TYPE;
-  return undefined;
-}
-
-/** A new node in the place of another: its alias and location. */
-function keep(from: Expr, to: Expr): Expr {
-  to.alias = from.alias;
-  if (to.query_location === undefined && from.query_location !== undefined) to.query_location = from.query_location;
-  return to;
-}
-const location = (at: { query_location?: number | string }) => ({ query_location: at.query_location });
-
-/** Text of JSON: strings without quotes, everything else as it stands. */
-export function jsonText(json: () => Expr): Expr {
-  const raw = () => cast(json(), 'VARCHAR');
-  const unquoted = call('json_extract_string', json(), textConstant('$'));
-  return {
-    class: 'CASE',
-    type: 'CASE_EXPR',
-    alias: '',
-    case_checks: [{ when_expr: call('starts_with', raw(), textConstant('"')), then_expr: unquoted }],
-    // JSON null inside JSON is no value
-    else_expr: call('nullif', raw(), textConstant('null')),
-  };
-}
-
-function derivedMixed(json: () => Expr, name: string, at: { query_location?: number | string }): Mixed {
-  return { kind: 'mixed', json, text: () => jsonText(json), name, at };
-}
-
-function textOfLiteral(literal: Literal, expr: Expr): Expr {
-  if (literal.kind === 'null') return expr;
-  const text = literalText(literal);
-  return text !== undefined ? textConstant(text) : cast(expr, 'VARCHAR');
-}
-
-/** Type of `.a.b` below a type. */
-export function typeOfPath(type: SqlType | undefined, path: readonly string[]): SqlType | undefined {
-  let at = type;
-  for (const name of path) {
-    if (at?.kind !== 'STRUCT') return undefined;
-    at = at.fields.find(f => f.name.toLowerCase() === name.toLowerCase())?.type;
-  }
-  return at;
-}
-
-function comparisonSign(type: CompareType): string {
-  switch (type) {
-    case 'COMPARE_LESSTHAN':
-      return '<';
-    case 'COMPARE_GREATERTHAN':
-      return '>';
-    case 'COMPARE_LESSTHANOREQUALTO':
-      return '<=';
-    case 'COMPARE_GREATERTHANOREQUALTO':
-      return '>=';
-    default:
-      return '=';
-  }
-}
-
-const isRow = (expr: Expr): expr is FunctionExpr => expr.class === 'FUNCTION' && expr.function_name.toLowerCase() === 'row';
-
-function rowPairs(a: Expr, b: Expr): readonly [Expr, Expr][] | undefined {
-  if (!isRow(a) || !isRow(b) || a.children.length !== b.children.length || a.children.length === 0) return undefined;
-  return a.children.map((child, i) => [child, b.children[i]]);
 }
 
 /** Parameters on the left of a lambda: `x`, `(x, i)`. */
@@ -740,22 +512,3 @@ function lambdaParameters(lhs: Expr): readonly string[] {
   if (lhs.class === 'FUNCTION') return lhs.children.flatMap(lambdaParameters);
   return [];
 }
-
-/** Times in the JSON form of contract §3: `2026-01-31T12:34:56.789Z`, fractions of 0, 3, 6 or 9 digits. */
-function timeText(expr: Expr, kind: 'TIME' | 'TIME_NS' | 'TIMESTAMP' | 'TIMESTAMP_NS' | 'TIMESTAMPTZ'): Expr {
-  const raw = (): Expr => {
-    const text = cast(cloneTree(expr), 'VARCHAR');
-    return kind === 'TIMESTAMPTZ' ? call('regexp_replace', text, textConstant('\\+00$'), textConstant('')) : text;
-  };
-  // the engine drops trailing zeros of the fraction: fill up to the next multiple of three
-  const padded = call(
-    'regexp_replace',
-    call('regexp_replace', raw(), textConstant('^([^.]*\\.(?:\\d{3})*\\d)$'), textConstant('\\100')),
-    textConstant('^([^.]*\\.(?:\\d{3})*\\d{2})$'),
-    textConstant('\\10'),
-  );
-  const joined = kind.startsWith('TIMESTAMP') ? call('replace', padded, textConstant(' '), textConstant('T')) : padded;
-  return kind === 'TIMESTAMPTZ' ? call('||', joined, textConstant('Z')) : joined;
-}
-
-export { isNumeric };

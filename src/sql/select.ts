@@ -8,11 +8,11 @@ import { call, cloneTree, constant, type Expr, type Modifier, type SelectNode, s
 import { resolveFrom } from './from.js';
 import { AGGREGATES } from './functions.js';
 import { type Item, isPlainStar, selectItems } from './items.js';
+import { literalOf } from './literals.js';
 import { type Context, type CteEnv, type Output, type OutputColumn, once, ordinalOf } from './output.js';
 import { applyFilter, conjunctsOf, filtersOf } from './pushdown.js';
 import { columnFinder, EMPTY_FROM, type From, type RelationColumn, type Scope, type SelectAlias, withoutLineage } from './relations.js';
 import { Rewriter } from './rewrite.js';
-import { literalOf } from './typing.js';
 
 export function select(ctx: Context, node: SelectNode, outer: Scope | undefined, env: CteEnv): Promise<Output> {
   return ctx.within(env, async () => {
@@ -90,7 +90,7 @@ async function selectIn(ctx: Context, node: SelectNode, scope: Scope, where: rea
     complete: !opaque,
     asText: async index => {
       const { done } = items[index];
-      const expr = done.kind === 'mixed' ? done.text() : await new Rewriter(ctx, scope).asText(done, node.select_list[index]);
+      const expr = done.kind === 'mixed' ? done.text() : await new Rewriter(ctx, scope).comparisons.textOf(done, node.select_list[index]);
       expr.alias = items[index].name;
       node.select_list[index] = expr;
     },

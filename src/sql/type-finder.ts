@@ -14,7 +14,8 @@ import {
   textConstant,
   treeText,
 } from './ast.js';
-import { astOfType, type Typing } from './typing.js';
+import { astOfType } from './ast-types.js';
+import type { Typing } from './typing.js';
 
 type Types = ReadonlyMap<string, () => Promise<SqlType | undefined>>;
 

@@ -14,54 +14,25 @@
  *   mixed       any   the text of the constant against the text form
  */
 import type { Constant } from '../tables/table.js';
+import { type SqlType, sqlTypeText } from '../types.js';
 import {
-  BIGINT,
-  BLOB,
-  BOOLEAN,
-  DATE,
-  Decimal,
-  DOUBLE,
-  decimal,
-  FLOAT,
-  HUGEINT,
-  INTEGER,
-  INTERVAL,
-  JSON_TYPE,
-  list,
-  map,
-  SMALLINT,
-  type SqlType,
-  sqlTypeText,
-  TIME,
-  TIME_NS,
-  TIMESTAMP,
-  TIMESTAMP_NS,
-  TIMESTAMPTZ,
-  TINYINT,
-  UUID,
-  VARCHAR,
-} from '../types.js';
-import {
-  type AstType,
   booleanConstant,
   type CompareType,
   cast,
-  compare,
   conjunction,
-  constant,
   document,
   type Expr,
   emptyTable,
   nullConstant,
-  numberText,
   operator,
-  rawNumber,
   selectNode,
   someExpr,
   textConstant,
   treeText,
 } from './ast.js';
+import { astOfType, isNumeric } from './ast-types.js';
 import { AGGREGATES } from './functions.js';
+import { type Literal, literalText, numberExpr, numberOf, SPECIAL_TEXT } from './literals.js';
 
 /** What typing needs of the engine. */
 export interface Binder {
@@ -71,179 +42,6 @@ export interface Binder {
   describe(sql: string): Promise<readonly { readonly name: string; readonly sql: SqlType | undefined }[]>;
   /** one text value of a statement with one parameter */
   scalar(sql: string, parameter: string): Promise<string>;
-}
-
-const BY_ID: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([
-  ['BOOLEAN', BOOLEAN],
-  ['TINYINT', TINYINT],
-  ['SMALLINT', SMALLINT],
-  ['INTEGER', INTEGER],
-  ['BIGINT', BIGINT],
-  ['HUGEINT', HUGEINT],
-  ['FLOAT', FLOAT],
-  ['DOUBLE', DOUBLE],
-  ['VARCHAR', VARCHAR],
-  ['BLOB', BLOB],
-  ['UUID', UUID],
-  ['DATE', DATE],
-  ['TIME', TIME],
-  ['TIME_NS', TIME_NS],
-  ['TIMESTAMP', TIMESTAMP],
-  ['TIMESTAMP_NS', TIMESTAMP_NS],
-  ['TIMESTAMP WITH TIME ZONE', TIMESTAMPTZ],
-  ['INTERVAL', INTERVAL],
-]);
-
-/** The type that a cast names; undefined for those outside of the value model. */
-export function typeOfAst(type: AstType): SqlType | undefined {
-  const info = type.type_info;
-  if (type.id === 'DECIMAL') return decimal(info?.width ?? 18, info?.scale ?? 3);
-  if (type.id === 'LIST' && info?.child_type) {
-    const element = typeOfAst(info.child_type);
-    return element && list(element);
-  }
-  if (type.id === 'MAP' && info?.child_type?.type_info?.child_types) {
-    const [key, value] = info.child_type.type_info.child_types.map(c => typeOfAst(c.second));
-    return key && value && map(key, value);
-  }
-  if (type.id === 'STRUCT' && info?.child_types) {
-    const fields = info.child_types.map(c => ({ name: c.first, type: typeOfAst(c.second) }));
-    if (fields.some(f => f.type === undefined)) return undefined;
-    return { kind: 'STRUCT', fields: fields as { name: string; type: SqlType }[] };
-  }
-  if (type.id === 'UNBOUND' && info !== null) {
-    const { name } = info as unknown as { name: string };
-    return name.toLowerCase() === 'json' ? JSON_TYPE : undefined;
-  }
-  return BY_ID.get(type.id);
-}
-
-/** Whether the type is a number. */
-export function isNumeric(type: SqlType): boolean {
-  switch (type.kind) {
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'INTEGER':
-    case 'BIGINT':
-    case 'HUGEINT':
-    case 'FLOAT':
-    case 'DOUBLE':
-    case 'DECIMAL':
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** A constant as the statement holds it. `double` is one that only the engine writes as text. */
-export type Literal = Constant | { readonly kind: 'null' } | { readonly kind: 'double'; readonly text: string };
-
-/** The constant that an expression is: literals, TRUE and FALSE, signed numbers. */
-export function literalOf(expr: Expr): Literal | undefined {
-  if (expr.class === 'CAST' && !expr.try_cast && expr.cast_type.id === 'BOOLEAN' && expr.child.class === 'CONSTANT') {
-    const text = expr.child.value.value;
-    if (text === 't' || text === 'f') return { kind: 'boolean', value: text === 't' };
-    return undefined;
-  }
-  if (expr.class === 'FUNCTION' && expr.children.length === 1 && (expr.function_name === '-' || expr.function_name === '+')) {
-    const inner = literalOf(expr.children[0]);
-    if (inner === undefined || expr.function_name === '+') return inner;
-    if (inner.kind === 'integer') return { kind: 'integer', value: -inner.value };
-    if (inner.kind === 'decimal' || inner.kind === 'double')
-      return { kind: inner.kind, text: inner.text.startsWith('-') ? inner.text.slice(1) : `-${inner.text}` };
-    return undefined;
-  }
-  if (expr.class !== 'CONSTANT') return undefined;
-  const { value } = expr;
-  if (value.is_null) return { kind: 'null' };
-  switch (value.type.id) {
-    case 'VARCHAR':
-      return { kind: 'string', value: String(value.value) };
-    case 'BOOLEAN':
-      return { kind: 'boolean', value: value.value === true };
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'INTEGER':
-    case 'BIGINT':
-    case 'UBIGINT':
-      return { kind: 'integer', value: BigInt(numberText(value.value)) };
-    case 'HUGEINT':
-    case 'UHUGEINT': {
-      const { upper, lower } = value.value as { upper: unknown; lower: unknown };
-      return { kind: 'integer', value: (BigInt(numberText(upper)) << 64n) | BigInt.asUintN(64, BigInt(numberText(lower))) };
-    }
-    case 'DECIMAL': {
-      const scale = value.type.type_info?.scale ?? 0;
-      const raw = value.value;
-      const unscaled =
-        typeof raw === 'object' && raw !== null
-          ? (BigInt(numberText((raw as { upper: unknown }).upper)) << 64n) |
-            BigInt.asUintN(64, BigInt(numberText((raw as { lower: unknown }).lower)))
-          : BigInt(numberText(raw));
-      return { kind: 'decimal', text: new Decimal(unscaled, scale).toString() };
-    }
-    case 'DOUBLE':
-    case 'FLOAT':
-      return { kind: 'double', text: numberText(value.value) };
-    default:
-      return undefined;
-  }
-}
-
-/** The text of a constant, as comparisons with text see it; undefined for a double, whose text the engine makes. */
-export function literalText(literal: Literal): string | undefined {
-  switch (literal.kind) {
-    case 'string':
-      return literal.value;
-    case 'integer':
-    case 'boolean':
-      return String(literal.value);
-    case 'decimal':
-      return literal.text;
-    default:
-      return undefined;
-  }
-}
-
-const INTEGER_TEXT = /^\s*([+-]?)0*(\d+)\s*$/;
-const DECIMAL_TEXT = /^\s*([+-]?)0*(\d*)\.(\d*)\s*$/;
-const FLOAT_TEXT = /^\s*[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+\s*$/;
-const SPECIAL_TEXT = /^\s*([+-]?)(nan|inf|infinity)\s*$/i;
-
-/** The number that a string spells, exact. */
-export function numberOf(text: string): Literal | undefined {
-  const integer = INTEGER_TEXT.exec(text);
-  if (integer !== null) return { kind: 'integer', value: BigInt(integer[2]) * (integer[1] === '-' ? -1n : 1n) };
-  const fraction = DECIMAL_TEXT.exec(text);
-  if (fraction !== null && (fraction[2] !== '' || fraction[3] !== '')) {
-    if (fraction[3] === '') return numberOf(text.replace('.', ''));
-    return { kind: 'decimal', text: `${fraction[1] === '-' ? '-' : ''}${fraction[2] || '0'}.${fraction[3]}` };
-  }
-  if (FLOAT_TEXT.test(text) || SPECIAL_TEXT.test(text)) return { kind: 'double', text: text.trim() };
-  return undefined;
-}
-
-const I64 = 1n << 63n;
-const I128 = 1n << 127n;
-
-/** An expression for a number. */
-export function numberExpr(literal: Literal): Expr {
-  if (literal.kind === 'integer') {
-    const { value } = literal;
-    if (value >= -(1n << 31n) && value < 1n << 31n) return constant('INTEGER', Number(value));
-    if (value >= -I64 && value < I64) return constant('BIGINT', rawNumber(String(value)));
-    if (value > -I128 && value < I128) return cast(textConstant(String(value)), 'HUGEINT');
-    return cast(textConstant(String(value)), 'DOUBLE');
-  }
-  if (literal.kind === 'decimal') {
-    const digits = literal.text.replace(/^-/, '').replace('.', '').length;
-    const scale = literal.text.length - literal.text.indexOf('.') - 1;
-    if (digits > 38) return cast(textConstant(literal.text), 'DOUBLE');
-    const info = { type: 'DECIMAL_TYPE_INFO', alias: '', extension_info: null, width: digits, scale };
-    return cast(textConstant(literal.text), { id: 'DECIMAL', type_info: info });
-  }
-  if (literal.kind === 'double') return cast(textConstant(literal.text), 'DOUBLE');
-  throw new Error(`${literal.kind} is no number`);
 }
 
 /** What a comparison of a constant with something of a known type becomes. */
@@ -286,7 +84,7 @@ export class Typing {
     if (canonical === undefined) return { kind: 'never' };
     const value: Constant =
       type.kind === 'BOOLEAN' ? { kind: 'boolean', value: canonical === 'true' } : { kind: 'string', value: canonical };
-    return { kind: 'expr', expr: await this.castTo(text, type), literal: value };
+    return { kind: 'expr', expr: cast(textConstant(text), astOfType(type)), literal: value };
   }
 
   /** The text of `text` cast to the type and back; undefined when it cannot be cast. */
@@ -303,13 +101,6 @@ export class Typing {
       this.casts.set(key, found);
     }
     return found;
-  }
-
-  /** CAST('text' AS type), by way of the engine's parser for types of any shape. */
-  private async castTo(text: string, type: SqlType): Promise<Expr> {
-    const simple = [...BY_ID].find(([, t]) => t.kind === type.kind)?.[0];
-    if (simple !== undefined) return cast(textConstant(text), simple);
-    return cast(textConstant(text), astOfType(type));
   }
 
   /** The type of an expression whose column references are stubs: `SELECT expr FROM (SELECT NULL::T AS c) AS a`. */
@@ -346,43 +137,6 @@ export class Typing {
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
-/** A type for a cast in the tree. */
-export function astOfType(type: SqlType): AstType {
-  const info = (kind: string, more: object) => ({ type: kind, alias: '', extension_info: null, ...more });
-  switch (type.kind) {
-    case 'DECIMAL':
-      return { id: 'DECIMAL', type_info: info('DECIMAL_TYPE_INFO', { width: type.precision, scale: type.scale }) };
-    case 'LIST':
-      return { id: 'LIST', type_info: info('LIST_TYPE_INFO', { child_type: astOfType(type.element) }) };
-    case 'STRUCT':
-      return {
-        id: 'STRUCT',
-        type_info: info('STRUCT_TYPE_INFO', {
-          child_types: type.fields.map(f => ({ first: f.name, second: astOfType(f.type) })),
-        }),
-      };
-    case 'MAP': {
-      const entry = {
-        kind: 'STRUCT',
-        fields: [
-          { name: 'key', type: type.key },
-          { name: 'value', type: type.value },
-        ],
-      } as const;
-      return { id: 'MAP', type_info: info('LIST_TYPE_INFO', { child_type: astOfType(entry) }) };
-    }
-    case 'JSON':
-      return {
-        id: 'UNBOUND',
-        type_info: info('UNBOUND_TYPE_INFO', { name: 'json', catalog: '', schema: '', user_type_modifiers: [] }),
-      };
-    case 'TIMESTAMPTZ':
-      return { id: 'TIMESTAMP WITH TIME ZONE', type_info: null };
-    default:
-      return { id: type.kind, type_info: null };
-  }
-}
-
 /** False where `value` is not NULL, else NULL; negated: true and NULL. */
 export function neverEqual(value: Expr, negated: boolean): Expr {
   const test = operator(negated ? 'OPERATOR_IS_NOT_NULL' : 'OPERATOR_IS_NULL', value);
@@ -411,5 +165,3 @@ export function mirrored(type: CompareType): CompareType {
       return type;
   }
 }
-
-export { compare };

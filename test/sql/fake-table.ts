@@ -224,6 +224,7 @@ function inForm(cell: { value: Value; type: SqlType }, form: Projection['form'])
 function filterMightMatch(filter: ScanRequest['filters'][number], cell: { value: Value; type: SqlType }, mixed: boolean): boolean {
   if (!('value' in filter) && !('values' in filter)) return (cell.value === null) === (filter.op === 'is null');
   if (cell.value === null) return false;
+  if (filter.op === 'field') return true;
   const { value } = cell;
   const text = mixed || cell.type.kind === 'VARCHAR';
   if (filter.op === 'prefix') return !text || textOf(cell.type, value, INSIDE_JSON).startsWith(filter.value);

@@ -6,7 +6,7 @@
  *   undefined    INTERVAL, STRUCT, LIST, MAP, JSON: the default engine's
  */
 import { Decimal, type SqlType, type Timestamp, type Value } from '../../types.js';
-import type { Literal } from '../typing.js';
+import type { Literal } from '../literals.js';
 
 export type Order = (a: Value, b: Value) => number;
 

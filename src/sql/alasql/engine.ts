@@ -13,6 +13,7 @@ import { BIGINT, JSON_TYPE, type SqlType, sqlTypeText, type Value } from '../../
 import type { ColumnRef, Expr } from '../ast.js';
 import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
 import { Places } from '../guard.js';
+import type { Literal } from '../literals.js';
 import { lookUpTable } from '../lookup.js';
 import { statementsOf } from '../parse.js';
 import { conjunctsOf, filtersOf, restrictionsOf } from '../pushdown.js';
@@ -20,7 +21,7 @@ import type { RelationColumn } from '../relations.js';
 import { selectRows } from '../select-rows.js';
 import { nearest } from '../suggest.js';
 import type { StatementText } from '../text.js';
-import { type Literal, Typing } from '../typing.js';
+import { Typing } from '../typing.js';
 import { castText } from './casts.js';
 import { orderOf } from './compare.js';
 import { Conditions, type Test } from './conditions.js';

@@ -9,7 +9,7 @@
 import { UnsupportedError } from '../../errors.js';
 import { type CompareType, call, columnRef, compare, conjunction, type Expr, nullConstant, operator } from '../ast.js';
 import type { Places } from '../guard.js';
-import type { Literal } from '../typing.js';
+import type { Literal } from '../literals.js';
 import { SUBSET_HINT, type Token, type Tokens } from './tokens.js';
 
 export type SelectItem =

@@ -10,7 +10,7 @@
  * Any other token is refused here. `names` and `constants` say what stands behind.
  */
 import type { Places } from '../guard.js';
-import type { Literal } from '../typing.js';
+import type { Literal } from '../literals.js';
 
 export interface Token<T> {
   readonly value: T;
