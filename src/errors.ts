@@ -37,6 +37,14 @@ export class StateQueryError extends Error {
     this.offset = details.offset;
     this.where = details.where;
   }
+  /** The same error with its place in the format, where it does not have one, and with an action, where it has none. */
+  with(details: { readonly where?: string; readonly hint?: string }): this {
+    if ((this.where ?? details.where) === this.where && (this.hint ?? details.hint) === this.hint) return this;
+    const copy = Object.create(Object.getPrototypeOf(this), Object.getOwnPropertyDescriptors(this)) as this;
+    const values = { where: this.where ?? details.where, hint: this.hint ?? details.hint };
+    for (const [name, value] of Object.entries(values)) Object.defineProperty(copy, name, { value, enumerable: true, configurable: true });
+    return copy;
+  }
   /** What failed, and where: the one line of the message. */
   describe(): string {
     const at = [

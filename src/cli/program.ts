@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { checkCommand } from './commands/check.js';
 import { completionCommand } from './commands/completion.js';
+import { filesCommand } from './commands/files.js';
 import { findCommand } from './commands/find.js';
 import { lsCommand } from './commands/ls.js';
 import { metaCommand } from './commands/meta.js';
@@ -10,6 +11,7 @@ import { shellCommand } from './commands/shell.js';
 import { sqlCommand } from './commands/sql.js';
 import { tablesCommand } from './commands/tables.js';
 import { uidCommand } from './commands/uid.js';
+import { verifyCommand } from './commands/verify.js';
 
 const EXIT_CODES = `
 Exit codes: 0 right, 1 a bug in statequery, 2 usage, 3 not found, 4 input or output, 5 corrupt, 6 unsupported, 7 the SQL text,
@@ -42,6 +44,8 @@ export function createProgram(version: string, printed: string[] = []): Command 
     schemaCommand,
     findCommand,
     lsCommand,
+    filesCommand,
+    verifyCommand,
     checkCommand,
     uidCommand,
     shellCommand,

@@ -363,7 +363,8 @@ export class KeyedPump {
       position = c.position;
       this.emitElement(plan, index, start, position);
       if (position < entry.valueEnd) {
-        if (entry.bytes[position] !== 0x2c) this.at(position, entry.valueEnd).fail(`byte between list elements is ${entry.bytes[position]}, expected 44`);
+        if (entry.bytes[position] !== 0x2c)
+          this.at(position, entry.valueEnd).fail(`byte between list elements is ${entry.bytes[position]}, expected 44`);
         position++;
         if (position === entry.valueEnd) this.at(position, entry.valueEnd).fail('list ends after a delimiter');
       }

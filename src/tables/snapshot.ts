@@ -8,7 +8,7 @@ import { type Rebase, SnapshotFiles } from '../checkpoint/files.js';
 import type { Metadata } from '../checkpoint/handles.js';
 import { locateSnapshot } from '../checkpoint/locate.js';
 import { readMetadataFile } from '../checkpoint/metadata.js';
-import { type StateQueryError, UsageError } from '../errors.js';
+import { StateQueryError, UsageError } from '../errors.js';
 import { ReadStats } from '../io/source.js';
 import type { OperatorNames } from '../names/operator-names.js';
 import { KryoMessages, messageCodec } from '../proto/codec.js';
@@ -142,11 +142,18 @@ export class OpenedSnapshot {
   }
 
   private context(operator: OperatorView, subtask: number): StateContext {
+    const where = `operator ${operator.uid ?? operator.name ?? operator.id}, subtask ${subtask}`;
     return {
-      open: stream => this.files.open(stream),
+      open: stream => {
+        try {
+          return this.files.open(stream);
+        } catch (error) {
+          throw error instanceof StateQueryError ? error.with({ where }) : error;
+        }
+      },
       maxParallelism: operator.operator.maxParallelism,
       codecs: this.codecs,
-      where: `operator ${operator.uid ?? operator.name ?? operator.id}, subtask ${subtask}`,
+      where,
       verify: this.options.verify ?? true,
       warn: message => this.warn(message),
     };

@@ -15,6 +15,7 @@ import type { JavaContent } from '../../java/tree.js';
 import { INTEGER } from '../../types.js';
 import { isBoxed, type KryoClasses } from './classes.js';
 import { ScopedGenerics, StackedGenerics } from './generics.js';
+import { isPlatform, knownBase, knownLayout } from './known-classes.js';
 import { type KryoNode, type KryoRest, NULL_NODE, scalar } from './tree.js';
 import { BIG_ENDIAN, type FixedNumbers, LITTLE_ENDIAN, readString, readVarInt } from './wire.js';
 
@@ -139,6 +140,12 @@ export class KryoReader {
     return !this.v5 || this.dialect.classes.enumConstants(ref.name) === undefined;
   }
 
+  /** Kryo 5 writes no references to enums: of a class that is in no jar the next number may be a constant. */
+  private mayBeEnum({ name, serializer, fixed }: ClassRef): boolean {
+    if (!this.v5 || serializer !== undefined || fixed === true || isPlatform(name)) return false;
+    return knownLayout(name) === undefined && knownBase(name) === undefined && !this.dialect.classes.has(name);
+  }
+
   private referenced(ref: ClassRef, mayBeNull: boolean): KryoNode {
     if (!this.hasReference(ref)) {
       if (mayBeNull && readVarInt(this.c, 'null mark') === 0) return NULL_NODE;
@@ -152,6 +159,10 @@ export class KryoReader {
       return NULL_NODE;
     }
     if (tag > 1) {
+      if (this.mayBeEnum(ref)) {
+        this.c.position = at;
+        this.giveUp(ref.name, `class ${ref.name} is in no jar: this may be a reference, or the constant of an enum`);
+      }
       if (tag - 2 >= this.objects.length) this.c.fail(`reference to object ${tag - 2} of ${this.objects.length}`, at);
       return this.objects[tag - 2] ?? unfinished(tag - 2);
     }
