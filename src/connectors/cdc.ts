@@ -138,7 +138,7 @@ class Cdc {
       is_suspended: (this.base ? version >= 5 : version >= 4 && c.remaining > 0) ? c.bool() : undefined,
       is_snapshot_completed: this.base && version >= 6 ? c.bool() : undefined,
     };
-    return this.result(splitId, details);
+    return { ...this.result(splitId, details), ...place(details.starting_offset) };
   }
 
   private result(splitId: string, details: DetailsObject): Split {
@@ -232,6 +232,14 @@ class Cdc {
       is_snapshot_meta_released: !base && version >= 6 ? c.bool() : undefined,
     };
   }
+}
+
+/** What of a log's position fits in one column: MySQL's marks, Postgres's log sequence number. */
+function place(offset: Details): Partial<Split> {
+  if (!(offset instanceof RawJson)) return {};
+  const { kind, lsn } = JSON.parse(offset.text) as Readonly<Record<string, unknown>>;
+  if (kind === 'EARLIEST' || kind === 'LATEST') return { marker: kind === 'EARLIEST' ? 'earliest' : 'latest' };
+  return typeof lsn === 'string' && /^\d{1,18}$/.test(lsn) ? { stored: BigInt(lsn) } : {};
 }
 
 const STATUS = [

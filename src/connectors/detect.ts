@@ -89,8 +89,8 @@ function attempt<T>(read: () => T): T | undefined {
 /** A common base of several connectors: what its splits say of themselves. */
 function named({ format, splits, enumerator }: Candidate): DecodedSource {
   const said = new Set<string>();
-  for (const split of splits ?? []) if (split.connector !== undefined) said.add(split.connector);
-  for (const { split } of enumerator?.splits ?? []) if (split.connector !== undefined) said.add(split.connector);
+  for (const split of splits ?? []) if (typeof split.connector === 'string') said.add(split.connector);
+  for (const { split } of enumerator?.splits ?? []) if (typeof split.connector === 'string') said.add(split.connector);
   if (enumerator?.connector !== undefined) said.add(enumerator.connector);
   return { connector: said.size === 1 ? [...said][0] : format.connector, splits, enumerator };
 }

@@ -7,13 +7,14 @@
  *                   v1    as v2, with the file system's own recoverables in place of files
  *   committable v2        i32 1E765C80 · utf bucket id · bool [version+len+pending] · bool [version+len+in-progress] · bool [utf compacted path]
  *               v1        without bucket id and compacted path
- *   compactor request v1  i32 magic 2FC61E19 · utf bucket id · 2 × list of committables: to compact, to pass through
+ *   compactor request v1  i32 2FC61E19 · utf bucket id · 2 × list of committables: to compact, to pass through
+ *   requests left v1      i32 A946BE83 · i32 n × (i64 checkpoint · list of compactor requests)
  *
  * The bucket id is written by the job's own serializer; anything but text stays bytes.
  * Flink: FileWriterBucketStateSerializer, FileSinkCommittableSerializer (1.12–2.3), BucketStateSerializer (StreamingFileSink, 1.x).
  */
 import type { Cursor } from '../io/cursor.js';
-import { readOptional, readVersioned, readWhole, type Versioned } from './bytes.js';
+import { readList, readOptional, readVersioned, readVersionedList, readWhole, type Versioned } from './bytes.js';
 import type { Details, DetailsObject } from './details.js';
 import type { SinkFormat, SinkItem } from './format.js';
 import { decodeFileSystemRecoverable, decodeInProgress, decodePending, type Recoverable } from './recoverables.js';
@@ -73,6 +74,38 @@ export function readFileCommittable(c: Cursor, version: number): SinkItem {
       compacted_to_clean_up: compacted ?? undefined,
     },
   };
+}
+
+/** An entry of `remaining_compact_commit_raw_state`: what the coordinator of a compaction has not handed out. */
+export function decodeCompactorCommittable({ version, bytes }: Versioned): SinkItem[] {
+  return readWhole(bytes, 'committable', c => {
+    if (version !== 1 && version !== 2) c.fail(`committable of version ${version}`);
+    return [{ ...readFileCommittable(c, version), state: 'to-compact' }];
+  });
+}
+
+/** An entry of `remaining_requests_raw_state`: what a compactor has still to do. */
+export function decodeCompactorRequests({ version, bytes }: Versioned): SinkItem[] {
+  return readWhole(bytes, 'compactor requests', c => {
+    magic(c, 0xa946be83);
+    if (version !== 1) c.fail(`compactor requests of version ${version}`);
+    return readList(c, 'checkpoints', 16, () => {
+      const checkpointId = c.i64();
+      return readVersionedList(c, 'compactor requests').flatMap(request =>
+        readWhole(request.bytes, 'compactor request', x => {
+          magic(x, 0x2fc61e19);
+          if (request.version !== 1) x.fail(`compactor request of version ${request.version}`);
+          const bucket = x.utf('bucket id');
+          const files = (state: string): SinkItem[] =>
+            readVersionedList(x, 'committables').map(({ version: v, bytes: b }) => {
+              const file = readWhole(b, 'committable', y => readFileCommittable(y, v));
+              return { ...file, checkpointId, state, details: { request_bucket_id: bucket, ...(file.details as DetailsObject) } };
+            });
+          return [...files('to-compact'), ...files('to-pass-through')];
+        }),
+      );
+    }).flat();
+  });
 }
 
 function magic(c: Cursor, expected: number): void {

@@ -20,8 +20,8 @@ export interface Split {
   readonly marker?: 'earliest' | 'latest' | 'committed' | null;
   readonly stop?: bigint | null;
   readonly details: DetailsObject;
-  /** the connector, where the format alone does not tell it (Flink CDC's common base) */
-  readonly connector?: string;
+  /** the connector, where the format alone does not tell it (Flink CDC's common base); null: not even the format is right */
+  readonly connector?: string | null;
   /** a split of another source inside (HybridSource) */
   readonly wrapped?: { readonly source: number; readonly version: number; readonly bytes: Uint8Array };
 }

@@ -4,6 +4,7 @@
  *   state        TwoPhaseCommitSinkFunction: transactions open and waiting for their commit. Of Kafka's legacy producer where the
  *                serializer of the transaction is its own; otherwise a user's
  *   bucket-states                   byte[]: i32 version · i32 len · bucket (file-sink.ts)
+ *   remaining_compact_commit_raw_state, remaining_requests_raw_state   byte[]: FileSink's compaction (file-sink.ts)
  *   iceberg-files-committer-state   SortedMap(Long checkpoint, byte[] manifests)
  *
  * Flink: TwoPhaseCommitSinkFunction, FlinkKafkaProducer, StreamingFileSink (1.x), IcebergFilesCommitter.
@@ -12,9 +13,9 @@ import { StateQueryError } from '../errors.js';
 import { jsonOf } from '../io/json.js';
 import type { SerializerSnapshot } from '../serializers/codec.js';
 import { MapValue, type SqlType, Struct, type Value } from '../types.js';
-import { readVersioned, readWhole } from './bytes.js';
+import { readVersioned, readWhole, type Versioned } from './bytes.js';
 import { RawJson } from './details.js';
-import { decodeBucketState } from './file-sink.js';
+import { decodeBucketState, decodeCompactorCommittable, decodeCompactorRequests } from './file-sink.js';
 import type { SinkItem } from './format.js';
 import { decodeManifests } from './iceberg.js';
 
@@ -65,21 +66,26 @@ function transaction(type: SqlType, value: Value): Partial<SinkItem> {
   };
 }
 
-const STREAMING_FILE_SINK: LegacySink = {
-  matches: state => state === 'bucket-states',
-  read(bytes, type, read) {
-    try {
-      const items = readWhole(bytes.subarray(4), 'bucket', c => {
-        const { version, bytes: bucket } = readVersioned(c, 'bucket');
-        return decodeBucketState({ version, bytes: bucket });
-      });
-      return { connector: 'filesystem', items };
-    } catch (error) {
-      if (!(error instanceof StateQueryError)) throw error;
-      return { connector: null, items: [rest(type, read())] };
-    }
-  },
-};
+/** States of byte arrays, each a version, a length and what `decode` reads. */
+function fileSink(state: string, decode: (entry: Versioned) => SinkItem[]): LegacySink {
+  return {
+    matches: name => name === state,
+    read(bytes, type, read) {
+      try {
+        // the element is a byte[]: i32 length, bytes
+        return { connector: 'filesystem', items: decode(readWhole(bytes.subarray(4), 'entry', c => readVersioned(c, 'entry'))) };
+      } catch (error) {
+        if (!(error instanceof StateQueryError)) throw error;
+        return { connector: null, items: [rest(type, read())] };
+      }
+    },
+  };
+}
+const FILE_SINKS = [
+  fileSink('bucket-states', decodeBucketState),
+  fileSink('remaining_compact_commit_raw_state', decodeCompactorCommittable),
+  fileSink('remaining_requests_raw_state', decodeCompactorRequests),
+];
 
 const ICEBERG_FILES_COMMITTER: LegacySink = {
   matches: state => state === 'iceberg-files-committer-state',
@@ -98,4 +104,4 @@ const ICEBERG_FILES_COMMITTER: LegacySink = {
   },
 };
 
-export const LEGACY_SINKS: readonly LegacySink[] = [TWO_PHASE_COMMIT, STREAMING_FILE_SINK, ICEBERG_FILES_COMMITTER];
+export const LEGACY_SINKS: readonly LegacySink[] = [TWO_PHASE_COMMIT, ...FILE_SINKS, ICEBERG_FILES_COMMITTER];

@@ -15,7 +15,7 @@ import { StateQueryError } from '../errors.js';
 import { jsonOf } from '../io/json.js';
 import { readFlinkString } from '../serializers/string.js';
 import { type SqlType, Struct, type Value } from '../types.js';
-import { isText, readUtf8, readWhole } from './bytes.js';
+import { isText, readWhole } from './bytes.js';
 import { RawJson } from './details.js';
 import type { Split } from './format.js';
 
@@ -50,7 +50,11 @@ function field(type: SqlType, value: Value, index: number): readonly [SqlType | 
   return type.kind === 'STRUCT' && value instanceof Struct ? [type.fields[index]?.type, value.values[index]] : [undefined, undefined];
 }
 
-const undecoded = (type: SqlType, value: Value): Split => ({ splitId: null, details: { value: new RawJson(jsonOf(type, value)) } });
+const undecoded = (type: SqlType, value: Value): Split => ({
+  splitId: null,
+  connector: null,
+  details: { value: new RawJson(jsonOf(type, value)) },
+});
 
 const LEGACY_KAFKA: LegacySource = {
   connector: 'kafka',
@@ -108,12 +112,16 @@ export function debeziumConnector(offset: Readonly<Record<string, unknown>>): st
   return undefined;
 }
 
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const LEGACY_DEBEZIUM: LegacySource = {
   connector: 'debezium',
   state: /^offset-states$/,
   read: each((type, value) => {
     if (!(value instanceof Uint8Array)) return undecoded(type, value);
-    const text = readWhole(value, 'offset', c => readUtf8(c, c.remaining, 'offset'));
+    const text = Buffer.from(value).toString('utf8');
     let parsed: { sourcePartition?: unknown; sourceOffset?: unknown };
     try {
       parsed = JSON.parse(text) as typeof parsed;
@@ -121,8 +129,9 @@ const LEGACY_DEBEZIUM: LegacySource = {
       return undecoded(type, value);
     }
     const { sourcePartition, sourceOffset } = parsed ?? {};
-    const offset = typeof sourceOffset === 'object' && sourceOffset !== null ? (sourceOffset as Record<string, unknown>) : {};
-    const server = (sourcePartition as Record<string, unknown> | null | undefined)?.['server'];
+    if (!isObject(sourcePartition) || !isObject(sourceOffset)) return undecoded(type, value);
+    const offset = sourceOffset;
+    const server = sourcePartition['server'];
     const connector = debeziumConnector(offset);
     return {
       splitId: typeof server === 'string' && isText(server) ? server : null,
@@ -153,7 +162,7 @@ const RABBITMQ: LegacySource = {
     values.flatMap(value => {
       const parsed: unknown = value === null ? undefined : JSON.parse(jsonOf(type, value));
       const checkpoints = Array.isArray(parsed) ? parsed.map(unacknowledged) : [undefined];
-      return checkpoints.every(c => c !== undefined) ? checkpoints : [{ ...undecoded(type, value), connector: 'unknown' }];
+      return checkpoints.every(c => c !== undefined) ? checkpoints : [undecoded(type, value)];
     }),
 };
 

@@ -93,7 +93,8 @@ function committersOf(snapshot: OpenedSnapshot): string[] {
   for (const operator of snapshot.operators) {
     const states = snapshot.statesOf(operator);
     if (!states.variants.some(v => v.name === COMMITTER_STATE)) continue;
-    const entries = listEntries(snapshot, states, COMMITTER_STATE);
+    // a committer whose file is damaged says nothing here, and what is wrong in its own rows
+    const entries = attempt(() => listEntries(snapshot, states, COMMITTER_STATE)) ?? [];
     const requests = entries.flatMap(({ entry }) => (entry === undefined ? [] : (attempt(() => decodeCollector(entry)) ?? [])));
     const decoded = decodeCommittables(
       requests.map(r => r.committable),

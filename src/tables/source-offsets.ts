@@ -130,7 +130,7 @@ function* enumeratorRows(connector: string, { splits, facts }: NonNullable<Decod
 
 function splitCells(connector: string, split: Split, enumerator?: Details): Row {
   return {
-    connector: split.connector ?? connector,
+    connector: split.connector === undefined ? connector : split.connector,
     topic: split.topic ?? null,
     partition_id: split.partition ?? null,
     next_offset: split.next ?? null,

@@ -105,7 +105,10 @@ describe('Postgres CDC', () => {
   const offset = (lsn: string) => ({ lsn, txId: '555', ts_usec: '1700000000000000' });
   it('splits', () => {
     expect(decoded?.connector).toBe('postgres-cdc');
-    expect(decoded?.splits?.map(s => s.splitId)).toEqual(['public.objednávky:4', 'stream-split']);
+    expect(decoded?.splits?.map(s => [s.splitId, s.stored])).toEqual([
+      ['public.objednávky:4', undefined],
+      ['stream-split', 100n],
+    ]);
     const [snapshot, stream] = (decoded?.splits ?? []).map(s => json(s.details)) as Record<string, unknown>[];
     expect(snapshot).toMatchObject({
       kind: 'snapshot',
