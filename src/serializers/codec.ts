@@ -58,6 +58,8 @@ export interface SerializerSnapshot {
   readonly unknown?: string;
   /** Builds the codec. Pure; may throw only StateQueryErrors. */
   codec(context: CodecContext): Codec;
+  /** The bytes of a value, where the snapshot alone knows how they are made; undefined where even it does not. */
+  readonly encode?: (value: Value) => Uint8Array | undefined;
 }
 export interface NamedSnapshot {
   readonly name: string;

@@ -1,90 +1,169 @@
 /**
- * Constants of a statement as serialized keys: the inverse of the codecs that keys commonly have.
+ * What a statement says of keys, as serialized keys and key groups.
  *
- *   String   varint (UTF-16 units + 1), then a varint a unit (StringValue)         hash: 31·h + unit
- *   Byte Short Integer Long   1 2 4 8 bytes big-endian                             hash: the value; Long low ^ high
- *   Boolean  1 byte                                                                hash: 1231 | 1237
- *   Char     2 bytes                                                               hash: the unit
+ * Tests on `key` as a whole and on its fields give the values that it can have (keys/constants.ts); the serializer's form of
+ * these is known for most types (keys/bytes.ts), and so is Java's hash of most (checkpoint/java-hash.ts), from which the key
+ * group follows. A key is found by its bytes: the group alone would not do, the bytes alone would, in every key group.
  *
- * The constant is first read by the literal rule (contract §2): a string against a number is that number or nothing; a
- * number against text is its text. Mixed columns compare as text, which allows no more matches than that.
+ *   times that are stored finer than their SQL type: a constant stands for a thousand keys
+ *   NaN: its bytes are not known, its hash is (Java has one for all of them)
  */
-import { hashLong, hashString, keyGroupOfHash } from '../checkpoint/key-groups.js';
+import { type JavaKeyType, javaHashCode, javaKeyType } from '../checkpoint/java-hash.js';
+import { keyGroupOfHash } from '../checkpoint/key-groups.js';
+import { textOf } from '../io/json.js';
+import { type SqlType, Struct, Timestamp, type Value } from '../types.js';
 import type { SerializerSnapshot } from './codec.js';
+import { encodeString, keyBytes, writesKeys } from './keys/bytes.js';
+import { type ConstantForm, type KeyConstant, valuesOfConstant } from './keys/constants.js';
+import { objectParts } from './keys/object-parts.js';
 
+export { encodeString, type KeyConstant };
+
+/** One of these constants equals the key, or the field of it at `path`. */
+export interface KeyTest {
+  readonly path: readonly string[];
+  readonly values: readonly KeyConstant[];
+  readonly form: ConstantForm;
+}
+
+/** Keys that can satisfy the tests: either is missing where it is not known. */
 export interface EncodedKey {
-  readonly bytes: Uint8Array;
-  /** key group among `maxParallelism`, where Flink's hash of the type is known */
+  readonly bytes?: Uint8Array;
+  /** key group among `maxParallelism` */
   readonly keyGroupOf?: (maxParallelism: number) => number;
 }
 
-/** A constant of the statement (tables/table.ts has the same shape). */
-export type KeyConstant =
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'integer'; readonly value: bigint }
-  | { readonly kind: 'decimal'; readonly text: string }
-  | { readonly kind: 'boolean'; readonly value: boolean };
+/** Final classes that Kryo writes: their bytes may have several forms, their hash is known. */
+const KRYO_HASHES: ReadonlyMap<string, JavaKeyType> = new Map([
+  ['java.util.UUID', { kind: 'UUID' }],
+  ['java.time.LocalDate', { kind: 'LocalDate' }],
+  ['java.time.LocalTime', { kind: 'LocalTime' }],
+  ['java.time.LocalDateTime', { kind: 'LocalDateTime' }],
+]);
+
+/** more candidates than these are not looked up one by one */
+const MAX_CANDIDATES = 16384;
 
 /**
- * The serialized keys that can equal the constant.
- * @returns 'none': no key of this type can; 'unknown': it cannot be said
+ * The serialized keys that can satisfy all of the tests.
+ * @param type SQL type of the keys, its field names as the tests have them
+ * @returns `[]`: no key of this serializer can; undefined: nothing can be said
  */
-export function encodeKey(snapshot: SerializerSnapshot, constant: KeyConstant, mixed: boolean): readonly EncodedKey[] | 'none' | 'unknown' {
-  switch (snapshot.serializer) {
-    case 'StringSerializer': {
-      const text = constant.kind === 'string' ? constant.value : constant.kind === 'integer' ? String(constant.value) : undefined;
-      // a lone surrogate is U+FFFD in SQL text: such a constant stands for many keys
-      if (text === undefined || text.includes('\ufffd')) return 'unknown';
-      return [{ bytes: encodeString(text), keyGroupOf: max => keyGroupOfHash(hashString(text), max) }];
+export function encodeKeys(snapshot: SerializerSnapshot, type: SqlType, tests: readonly KeyTest[]): readonly EncodedKey[] | undefined {
+  const values = candidates(snapshot, type, tests, 0);
+  if (values === undefined) return undefined;
+  const hashType =
+    javaKeyType(snapshot) ?? KRYO_HASHES.get(snapshot.serializer === 'KryoSerializer' ? String(snapshot.details['typeClass']) : '');
+  const out: EncodedKey[] = [];
+  for (const value of values) {
+    const forms = keyBytes(snapshot, value);
+    if (forms?.length === 0) continue;
+    if (hashType?.kind === 'BinaryRow') {
+      // the hash is one of the bytes behind the length
+      if (forms === undefined) return undefined;
+      out.push(...forms.map(bytes => ({ bytes, ...groupOf(hashType, bytes.subarray(4)) })));
+      continue;
     }
-    case 'LongSerializer':
-      return integerKey(constant, mixed, 8);
-    case 'IntSerializer':
-      return integerKey(constant, mixed, 4);
-    case 'ShortSerializer':
-      return integerKey(constant, mixed, 2);
-    case 'ByteSerializer':
-      return integerKey(constant, mixed, 1);
+    const group = hashType === undefined ? {} : groupOf(hashType, value);
+    if (forms === undefined) {
+      if (!('keyGroupOf' in group)) return undefined;
+      out.push(group);
+    } else out.push(...forms.map(bytes => ({ bytes, ...group })));
+  }
+  return out;
+}
+
+function groupOf(type: JavaKeyType, value: Value): Pick<EncodedKey, 'keyGroupOf'> {
+  const hash = javaHashCode(type, value);
+  return hash === undefined ? {} : { keyGroupOf: max => keyGroupOfHash(hash, max) };
+}
+
+/** The values that can satisfy the tests; undefined: too many, or not to be known. */
+function candidates(snapshot: SerializerSnapshot, type: SqlType, tests: readonly KeyTest[], depth: number): readonly Value[] | undefined {
+  let found: readonly Value[] | undefined;
+  for (const test of tests) {
+    if (test.path.length > depth) continue;
+    const values = wholeValues(snapshot, type, test);
+    if (values !== undefined) found = found === undefined ? values : intersection(type, found, values);
+    if (found?.length === 0) return [];
+  }
+  if (found !== undefined || type.kind !== 'STRUCT') return found;
+  return structs(snapshot, type, tests, depth);
+}
+
+function wholeValues(snapshot: SerializerSnapshot, type: SqlType, test: KeyTest): readonly Value[] | undefined {
+  const out: Value[] = [];
+  for (const constant of test.values) {
+    if (test.form !== 'typed' && constant.kind === 'string' && /^[[{]/.test(constant.value) && !writesKeys(snapshot)) {
+      // whatever a serializer could decode in part only is shown as an object
+      return undefined;
+    }
+    const values =
+      type.kind === 'STRUCT' && test.form !== 'typed'
+        ? shownStructs(snapshot, type, constant)
+        : valuesOfConstant(type, constant, test.form);
+    if (values === undefined) return undefined;
+    const finer = test.form === 'typed' && (type.kind === 'TIMESTAMP' || type.kind === 'TIMESTAMPTZ') && storesNanos(snapshot);
+    out.push(...(finer ? values.flatMap(withNanos) : values));
+    if (out.length > MAX_CANDIDATES) return undefined;
+  }
+  return out;
+}
+
+/** Whether times are stored with nanoseconds, of which a TIMESTAMP column shows the microseconds. */
+function storesNanos(snapshot: SerializerSnapshot): boolean {
+  switch (snapshot.serializer) {
+    case 'TimestampDataSerializer':
+      return (snapshot.details['precision'] as number) > 3;
+    case 'DateSerializer':
+      return false;
     default:
-      return 'unknown';
+      return true;
   }
 }
 
-function integerKey(constant: KeyConstant, mixed: boolean, width: number): readonly EncodedKey[] | 'none' | 'unknown' {
-  const value = integerOf(constant);
-  if (value === 'unknown' || (value === 'none' && mixed)) return 'unknown';
-  if (value === 'none') return 'none';
-  const limit = 1n << BigInt(width * 8 - 1);
-  if (value >= limit || value < -limit) return 'none';
-  const bytes = new Uint8Array(width);
-  for (let i = 0; i < width; i++) bytes[width - 1 - i] = Number((value >> BigInt(8 * i)) & 0xffn);
-  const hash = width === 8 ? hashLong(value) : Number(value);
-  return [{ bytes, keyGroupOf: max => keyGroupOfHash(hash, max) }];
+function withNanos(value: Value): readonly Value[] {
+  if (!(value instanceof Timestamp)) return [value];
+  return Array.from({ length: 1000 }, (_, i) => new Timestamp(value.seconds, value.nanos + i));
 }
 
-/** The integer that equals the constant under the literal rule. */
-function integerOf(c: KeyConstant): bigint | 'none' | 'unknown' {
-  if (c.kind === 'integer') return c.value;
-  if (c.kind === 'boolean') return 'unknown';
-  const text = (c.kind === 'string' ? c.value : c.text).trim();
-  if (/^[+-]?\d{1,40}$/.test(text)) return BigInt(text.replace(/^\+/, ''));
-  // 662.0 and 6.62e2 are numbers too; text that is none matches nothing
-  if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return 'unknown';
-  return c.kind === 'string' && !/^[+-]?(inf|nan|0x|0b)/i.test(text) && !/_/.test(text) ? 'none' : 'unknown';
+/** The rows that are shown as this JSON object. */
+function shownStructs(
+  snapshot: SerializerSnapshot,
+  type: SqlType & { kind: 'STRUCT' },
+  constant: KeyConstant,
+): readonly Value[] | undefined {
+  if (constant.kind !== 'string') return undefined;
+  if (!constant.value.startsWith('{')) return [];
+  const parts = objectParts(constant.value);
+  // what is shown beside the fields is not in the value
+  if (parts === undefined || parts.length !== type.fields.length) return undefined;
+  if (!type.fields.every((f, i) => f.name === parts[i].name)) return undefined;
+  const tests = parts.map(({ name, json }): KeyTest => ({ path: [name], values: [{ kind: 'string', value: json }], form: 'json' }));
+  return structs(snapshot, type, tests, 0);
 }
 
-/** StringValue.writeString of a non-null string. */
-export function encodeString(text: string): Uint8Array {
-  const out: number[] = [];
-  const varint = (n: number) => {
-    let rest = n;
-    while (rest >= 0x80) {
-      out.push((rest & 0x7f) | 0x80);
-      rest >>>= 7;
-    }
-    out.push(rest);
-  };
-  varint(text.length + 1);
-  for (let i = 0; i < text.length; i++) varint(text.charCodeAt(i));
-  return Uint8Array.from(out);
+/** Rows of which every field is known. */
+function structs(
+  snapshot: SerializerSnapshot,
+  type: SqlType & { kind: 'STRUCT' },
+  tests: readonly KeyTest[],
+  depth: number,
+): readonly Value[] | undefined {
+  if (snapshot.children.length !== type.fields.length) return undefined;
+  let rows: (readonly Value[])[] | undefined = [[]];
+  for (const [i, field] of type.fields.entries()) {
+    const own = tests.filter(t => t.path[depth]?.toLowerCase() === field.name.toLowerCase());
+    const isNull = own.some(t => t.form === 'json' && t.values.every(v => v.kind === 'string' && v.value === 'null'));
+    const values = isNull ? [null] : own.length === 0 ? undefined : candidates(snapshot.children[i].snapshot, field.type, own, depth + 1);
+    if (values?.length === 0) return [];
+    if (values === undefined || rows === undefined || rows.length * values.length > MAX_CANDIDATES) rows = undefined;
+    else rows = rows.flatMap(row => values.map(value => [...row, value]));
+  }
+  return rows?.map(row => new Struct(row));
+}
+
+function intersection(type: SqlType, a: readonly Value[], b: readonly Value[]): readonly Value[] {
+  const texts = new Set(b.map(v => textOf(type, v)));
+  return a.filter(v => texts.has(textOf(type, v)));
 }

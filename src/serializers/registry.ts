@@ -79,6 +79,11 @@ const SIMPLE: ReadonlyMap<string, SimpleSerializer> = new Map(
   ),
 );
 
+/** A serializer without configuration, by its class: for serializers that stand somewhere as Java objects. */
+export function simpleSerializer(className: string): SimpleSerializer | undefined {
+  return SIMPLE.get(className);
+}
+
 /** All snapshot classes that are known by name, in the order of the files. */
 export function knownSnapshotClasses(): string[] {
   return FILES.flat().flatMap(definition => definition.snapshotClasses);
@@ -91,7 +96,7 @@ export function knownSnapshotClasses(): string[] {
  */
 export function readVersionedSnapshot(c: Cursor, depth = 0): SerializerSnapshot {
   const className = readClassName(c);
-  const version = c.i32();
+  const version = c.i32('version of the serializer snapshot');
   return readBody(c, className, version, { depth, legacy: false });
 }
 
@@ -101,7 +106,7 @@ export function readVersionedSnapshot(c: Cursor, depth = 0): SerializerSnapshot 
  */
 export function readSnapshotWithProxy(c: Cursor, depth = 0): SerializerSnapshot {
   const at = c.position;
-  const proxy = c.i32();
+  const proxy = c.i32('version of the snapshot proxy');
   if (proxy === 2) return readVersionedSnapshot(c, depth);
   if (proxy !== 1) c.fail(`serializer snapshot proxy of version ${proxy}, expected 2 or 1`, at);
   const className = readClassName(c);
@@ -177,6 +182,7 @@ function finish(reader: SnapshotReader, body: SnapshotBody): SerializerSnapshot 
     version: reader.version,
     children: body.children ?? [],
     details: body.details ?? {},
+    ...(body.encode === undefined ? {} : { encode: body.encode }),
     codec(context: CodecContext): Codec {
       const made = memo.find(m => m.major === context.flinkMajor && m.classes === context.classes && m.protobuf === context.protobuf);
       if (made !== undefined) return made.codec;

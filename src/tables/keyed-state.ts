@@ -281,7 +281,7 @@ function explainKeyed(
       text: filterText(f),
       use: exact.has(f.column)
         ? ('exact' as const)
-        : f.column === 'key' && (f.op === '=' || f.op === 'in')
+        : ['key', 'key_json', 'key_bytes', 'key_group'].includes(f.column) && (f.op === '=' || f.op === 'in' || f.op === 'field')
           ? ('inexact' as const)
           : ('engine' as const),
     })),

@@ -70,6 +70,8 @@ export function filterText(filter: Filter): string {
       return `${filter.column} ${filter.op.toUpperCase()}`;
     case 'in':
       return `${filter.column} IN (${filter.values.map(constantText).join(', ')})`;
+    case 'field':
+      return `${[filter.column, ...filter.path].join('.')} IN (${filter.values.map(constantText).join(', ')})`;
     case 'prefix':
       return `${filter.column} LIKE '${filter.value.replaceAll("'", "''")}%'`;
     default:

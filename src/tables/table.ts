@@ -47,7 +47,14 @@ export type Filter =
   | { readonly column: string; readonly op: '=' | '<>' | '<' | '<=' | '>' | '>='; readonly value: Constant }
   | { readonly column: string; readonly op: 'in'; readonly values: readonly Constant[] }
   | { readonly column: string; readonly op: 'is null' | 'is not null' }
-  | { readonly column: string; readonly op: 'prefix'; readonly value: string };
+  | { readonly column: string; readonly op: 'prefix'; readonly value: string }
+  | {
+      /** the field of a STRUCT column at `path` equals one of the values; not for columns that are mixed */
+      readonly column: string;
+      readonly op: 'field';
+      readonly path: readonly string[];
+      readonly values: readonly Constant[];
+    };
 
 /** Conjuncts over operator_id, operator_uid, operator_name, state_name, state_kind: they decide the types. */
 export interface Restriction {

@@ -14,9 +14,10 @@
 import type { Cursor } from '../../io/cursor.js';
 import { hexOf, jsonString } from '../../io/json.js';
 import { readJavaObject } from '../../java/stream.js';
-import { JSON_TYPE, JsonText } from '../../types.js';
+import { JSON_TYPE, JsonText, Struct, type Value } from '../../types.js';
 import { type Codec, codecOf } from '../codec.js';
 import { defineSerializer, named, readNestedDelegate, type SnapshotBody } from '../snapshot.js';
+import { encodeBinaryRow } from './encode-binary-row.js';
 import { rowShapeOf, sizedCodec } from './internal-types.js';
 import { type LogicalType, logicalTypeOf, logicalTypeText } from './logical-type.js';
 import { serializerOfObject } from './serializer-objects.js';
@@ -46,9 +47,21 @@ const ROW_DATA = defineSerializer({
       ),
       details: { types: types.map(logicalTypeText), names: names ?? null },
       codec: context => sizedCodec(rowShapeOf(fields, nested, { context, serializerOfObject: objects }), 'row'),
+      encode: value => encodeRow(value, types),
     };
   },
 });
+
+/** i32 size · BinaryRow; NaN has several forms there. */
+function encodeRow(value: Value, types: readonly LogicalType[]): Uint8Array | undefined {
+  if (!(value instanceof Struct) || value.values.some(v => typeof v === 'number' && Number.isNaN(v))) return undefined;
+  const row = encodeBinaryRow(value.values, types);
+  if (row === undefined) return undefined;
+  const size = Buffer.alloc(4);
+  size.writeInt32BE(row.length);
+  return Buffer.concat([size, row]);
+}
+
 const BINARY_ROW = 'org.apache.flink.table.runtime.typeutils.BinaryRowDataSerializer';
 
 /** Null fields as null, the others as the 8 bytes of their slot; then the parts of variable length. */
