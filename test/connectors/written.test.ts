@@ -8,9 +8,13 @@ import { describe, expect, it } from 'vitest';
 import type { Versioned } from '../../src/connectors/bytes.js';
 import { detailsJson } from '../../src/connectors/details.js';
 import { decodeCommittables, decodeSource, decodeWriterStates } from '../../src/connectors/detect.js';
+import { decodeBucketState, decodeCompactorRequests } from '../../src/connectors/file-sink.js';
+import { LEGACY_SINKS } from '../../src/connectors/legacy-sinks.js';
 import { LEGACY_SOURCES } from '../../src/connectors/legacy-sources.js';
 import { Cursor } from '../../src/io/cursor.js';
+import { jsonOf } from '../../src/io/json.js';
 import { JAVA_CODEC } from '../../src/serializers/java-serializer.js';
+import { readVersionedSnapshot } from '../../src/serializers/registry.js';
 
 const BYTES = new Map<string, Versioned[]>();
 for (const line of readFileSync(join(import.meta.dirname, 'written/bytes.txt'), 'utf8')
@@ -238,5 +242,79 @@ describe('Fluss 0.7', () => {
       ['enumerator-assigned', 3],
       ['enumerator-assigned', 0],
     ]);
+  });
+});
+
+describe('files', () => {
+  it('committables: to commit, to clean up', () => {
+    const sink = decodeCommittables(bytesOf('file-committable'), []);
+    expect(sink?.connector).toBe('filesystem');
+    expect(sink?.items.map(i => i.transactionId)).toEqual(['file:/data/b=ž/part-0', 'file:/data/b=ž/part-0', 'file:/data/b=ž/compacted-0']);
+    const recoverable = { file_system: 'local', offset: 123, target: '/data/b=ž/part-0', temporary_file: '/data/b=ž/.part-0.inprogress' };
+    expect(sink?.items.map(i => json(i.details))).toEqual([
+      { bucket_id: 'b=ž', pending: { path: 'file:/data/b=ž/part-0', size: 123, recoverable } },
+      { bucket_id: 'b=ž', in_progress_to_clean_up: { path: 'file:/data/b=ž/part-0', recoverable } },
+      { bucket_id: 'b=ž', compacted_to_clean_up: 'file:/data/b=ž/compacted-0' },
+    ]);
+  });
+  it('requests of a compaction', () => {
+    const items = decodeCompactorRequests(bytesOf('compactor-requests')[0]);
+    expect(items.map(i => [i.checkpointId, i.state, i.transactionId])).toEqual([
+      [7n, 'to-compact', 'file:/data/b=ž/part-0'],
+      [7n, 'to-compact', 'file:/data/b=ž/part-0'],
+      [7n, 'to-pass-through', 'file:/data/b=ž/compacted-0'],
+    ]);
+  });
+  it('a bucket of StreamingFileSink: its file in progress, pending ones by checkpoint', () => {
+    const items = decodeBucketState(bytesOf('bucket-state')[0]);
+    expect(items.map(i => [i.state, i.checkpointId, i.transactionId])).toEqual([
+      ['in-progress', undefined, 'file:/data/b=ž/part-0'],
+      ['pending', 5n, 'file:/data/b=ž/part-0'],
+      ['pending', 5n, 'file:/data/b=ž/part-0'],
+    ]);
+    expect(json(items[0].details)).toMatchObject({ bucket_id: 'b=ž', bucket_path: 'file:/data/b=ž', creation_time: 1700000000000 });
+  });
+});
+
+describe('HybridSource', () => {
+  it('with a Kafka split inside is Kafka', () => {
+    const decoded = source('hybrid-split');
+    expect(decoded?.splits?.map(s => [s.connector, s.splitId, s.topic, s.partition, s.next])).toEqual([
+      ['kafka', 'orders-3', 'orders', 3, 42n],
+    ]);
+    expect(json(decoded?.splits?.[0].details ?? null)).toMatchObject({
+      source_index: 1,
+      wrapped: { topic: 'orders', starting_offset: 42 },
+    });
+  });
+});
+
+describe('legacy Kafka producer', () => {
+  const snapshotOf = (name: string) => {
+    const c = new Cursor(bytesOf(`${name}-snapshot`)[0].bytes);
+    const snapshot = readVersionedSnapshot(c);
+    c.expectEnd('the snapshot');
+    return snapshot;
+  };
+  it('transactions, open and waiting for their commit', () => {
+    const snapshot = snapshotOf('legacy-kafka-state');
+    const codec = snapshot.codec({ flinkMajor: 1 });
+    expect(codec.opaque).toBeUndefined();
+    const sink = LEGACY_SINKS.find(s => s.matches('state', snapshot))!;
+    const c = new Cursor(bytesOf('legacy-kafka-state')[0].bytes);
+    const value = codec.read(c);
+    c.expectEnd('the state');
+    const { connector, items } = sink.read(c.bytes, codec.type, () => value);
+    expect(connector).toBe('kafka');
+    expect(items.map(i => [i.state, i.transactionId, i.producerId, i.epoch])).toEqual([
+      ['pending', 'txn-ž-1', 9223372036854775807n, 7],
+      ['pre-committed', 'txn-ž-0', 5n, 32767],
+      ['pre-committed', null, -1n, -1],
+    ]);
+  });
+  it('hint of the next id', () => {
+    const codec = snapshotOf('legacy-kafka-hint').codec({ flinkMajor: 1 });
+    const value = codec.read(new Cursor(bytesOf('legacy-kafka-hint')[0].bytes));
+    expect(JSON.parse(jsonOf(codec.type, value))).toEqual({ next_free_transactional_id: 123456789012, last_parallelism: 4 });
   });
 });
