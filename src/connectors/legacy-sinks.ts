@@ -20,14 +20,20 @@ import type { SinkItem } from './format.js';
 import { decodeManifests } from './iceberg.js';
 
 export interface LegacySink {
+  /** By the state's name or its serializer. */
   matches(state: string, serializer: SerializerSnapshot | undefined): boolean;
-  read(bytes: Uint8Array, type: SqlType, value: () => Value): { readonly connector: string | null; readonly items: readonly SinkItem[] };
+  read(
+    bytes: Uint8Array,
+    type: SqlType,
+    value: () => Value | undefined,
+  ): { readonly connector: string | null; readonly items: readonly SinkItem[] };
 }
 
 const TWO_PHASE_COMMIT: LegacySink = {
   matches: (_state, serializer) => serializer?.text.startsWith('TwoPhaseCommit(') === true,
   read(_bytes, type, read) {
     const value = read();
+    if (value === undefined) return { connector: null, items: [] };
     if (type.kind !== 'STRUCT' || !(value instanceof Struct)) return { connector: null, items: [rest(type, value)] };
     const [pending, pendingCommit] = value.values;
     const [pendingType, listType] = type.fields.map(f => f.type);
@@ -76,7 +82,8 @@ function fileSink(state: string, decode: (entry: Versioned) => SinkItem[]): Lega
         return { connector: 'filesystem', items: decode(readWhole(bytes.subarray(4), 'entry', c => readVersioned(c, 'entry'))) };
       } catch (error) {
         if (!(error instanceof StateQueryError)) throw error;
-        return { connector: null, items: [rest(type, read())] };
+        const value = read();
+        return { connector: null, items: value === undefined ? [] : [rest(type, value)] };
       }
     },
   };
@@ -91,6 +98,7 @@ const ICEBERG_FILES_COMMITTER: LegacySink = {
   matches: state => state === 'iceberg-files-committer-state',
   read(_bytes, type, read) {
     const value = read();
+    if (value === undefined) return { connector: null, items: [] };
     if (!(value instanceof MapValue)) return { connector: 'iceberg', items: [rest(type, value)] };
     const items = value.entries.map(([checkpoint, manifests]): SinkItem => {
       const bytes = manifests instanceof Uint8Array ? manifests : new Uint8Array(0);

@@ -193,8 +193,8 @@ interface Building {
   readonly values: Value[];
   readonly lists: (Value[] | undefined)[];
   readonly maps: (Map<string, readonly [Value, Value]> | undefined)[];
-  /** wire bytes of singular messages */
-  readonly parts: (Uint8Array | undefined)[];
+  /** singular messages, not read yet */
+  readonly parts: (Cursor[] | undefined)[];
   readonly unknown: string[];
 }
 
@@ -232,6 +232,9 @@ function messageOf(name: string, plans: readonly FieldPlan[]): Message {
       for (const plan of plans) {
         const read = building.lists[plan.index];
         const entries = building.maps[plan.index];
+        const parts = building.parts[plan.index];
+        if (parts !== undefined && plan.kind.kind === 'message')
+          building.values[plan.index] = plan.kind.message.read(joined(parts), undefined, depth + 1);
         if (read !== undefined) building.values[plan.index] = read;
         if (entries !== undefined) building.values[plan.index] = new MapValue([...entries.values()]);
       }
@@ -278,16 +281,14 @@ function readField(c: Cursor, plan: FieldPlan, wire: number, into: Building, dep
       put(kind.message.read(c, plan.number, depth + 1));
       return true;
     }
-    let part = sub(c);
-    if (!plan.repeated) {
-      // messages merge: what was written in two parts is their bytes one after another
-      const bytes = part.bytes.subarray(part.position, part.end);
-      const before = into.parts[index];
-      const all = before === undefined ? bytes : Buffer.concat([before, bytes]);
-      into.parts[index] = all;
-      if (before !== undefined) part = new Cursor(all, 0, all.length, c.origin);
+    const part = sub(c);
+    if (plan.repeated) put(kind.message.read(part, undefined, depth + 1));
+    else {
+      // messages merge: what was written in several parts is their bytes one after another
+      const parts = into.parts[index];
+      if (parts === undefined) into.parts[index] = [part];
+      else parts.push(part);
     }
-    put(kind.message.read(part, undefined, depth + 1));
     return true;
   }
   if (wire !== 2) return false;
@@ -307,6 +308,11 @@ function readField(c: Cursor, plan: FieldPlan, wire: number, into: Building, dep
   into.maps[index] ??= new Map();
   into.maps[index].set(key instanceof Uint8Array ? hexOf(key) : `${typeof key}${String(key)}`, [key, value]);
   return true;
+}
+
+function joined(parts: readonly Cursor[]): Cursor {
+  if (parts.length === 1) return parts[0];
+  return new Cursor(Buffer.concat(parts.map(p => p.bytes.subarray(p.position, p.end))));
 }
 
 /** The bytes of a length-delimited field. */

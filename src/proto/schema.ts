@@ -32,7 +32,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Reads .proto files. @throws NotFoundError, IoError, UsageError (a file that is no protobuf, a type that is nowhere) */
 export async function openProto(files: readonly string[]): Promise<ProtoSchemas> {
-  const protobuf = await load();
+  const protobuf = await loadProtobuf();
   const root = new protobuf.Root();
   // not in its types: which file the parsed objects are of
   const parser = protobuf.parse as unknown as { filename: string | null };
@@ -76,7 +76,8 @@ export async function openProto(files: readonly string[]): Promise<ProtoSchemas>
 
 type Protobuf = typeof import('protobufjs');
 
-async function load(): Promise<Protobuf> {
+/** The parser and runtime of protobuf, loaded when it is first asked for. */
+export async function loadProtobuf(): Promise<Protobuf> {
   const module = (await import('protobufjs')) as unknown as Protobuf & { readonly default?: Protobuf };
   return module.default ?? module;
 }

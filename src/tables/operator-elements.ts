@@ -47,12 +47,20 @@ export function* stateElements(
   }
 }
 
-/** The element as its serializer says. @throws StateQueryError */
-export function elementValue({ variant, bytes }: StateElement): Value {
-  const c = new Cursor(bytes);
-  const value = variant.shape.value.read(c);
-  c.expectEnd('the element');
-  return value;
+/** The element as its serializer says; undefined when it is damaged and that is passed over. @throws StateQueryError */
+export function elementValue(snapshot: OpenedSnapshot, { variant, subtask, index, bytes }: StateElement): Value | undefined {
+  const where = `operator ${variant.operator.uid ?? variant.operator.id}, subtask ${subtask}, state ${variant.name}, element ${index}`;
+  const c = new Cursor(bytes, 0, bytes.length, { where });
+  try {
+    const value = variant.shape.value.read(c);
+    c.expectEnd('the element');
+    return value;
+  } catch (error) {
+    const { pumpContext } = snapshot;
+    if (!(error instanceof StateQueryError) || !pumpContext.skipDamaged || !isDamage(error)) throw error;
+    pumpContext.damaged(error);
+    return undefined;
+  }
 }
 
 /** Whether the elements of a state are byte arrays. */

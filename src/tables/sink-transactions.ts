@@ -81,7 +81,7 @@ function* operatorRows(snapshot: OpenedSnapshot, states: OperatorStates): Genera
     const format = variant.kind === 'operator' ? LEGACY_SINKS.find(f => f.matches(variant.name, variant.registered.value)) : undefined;
     if (format === undefined) continue;
     for (const element of stateElements(snapshot, states, v => v === variant)) {
-      const { connector, items } = format.read(element.bytes, variant.shape.value.type, () => elementValue(element));
+      const { connector, items } = format.read(element.bytes, variant.shape.value.type, () => elementValue(snapshot, element));
       for (const item of items) yield { subtask_index: element.subtask, connector, ...itemCells(item) };
     }
   }

@@ -153,9 +153,11 @@ function* legacyRows(snapshot: OpenedSnapshot, states: OperatorStates, cells: Ro
     if (format === undefined) continue;
     const bySubtask = new Map<number, Value[]>();
     for (const element of stateElements(snapshot, states, v => v === variant)) {
+      const value = elementValue(snapshot, element);
+      if (value === undefined) continue;
       const values = bySubtask.get(element.subtask);
-      if (values === undefined) bySubtask.set(element.subtask, [elementValue(element)]);
-      else values.push(elementValue(element));
+      if (values === undefined) bySubtask.set(element.subtask, [value]);
+      else values.push(value);
     }
     for (const [subtask, values] of bySubtask)
       for (const split of format.read(variant.shape.value.type, values, variant.name))

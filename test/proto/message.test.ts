@@ -142,6 +142,10 @@ describe('bad input', () => {
     expect(() => schemas.message('Tree')?.decode(bytes)).toThrow(/nested deeper/);
     expect(decode(Buffer.alloc(5000, 0x0b))).toBe(false);
   });
+  it('that writes one message a hundred thousand times takes no longer than it is', () => {
+    const bytes = Buffer.alloc(500_000, hex('9a01 02 0801'));
+    expect(decode(bytes)).toBe(true);
+  });
   it('of any kind: a message or a typed error', () => {
     const next = random(11);
     for (let i = 0; i < 20_000; i++) decode(Uint8Array.from({ length: Math.floor(next() * 40) }, () => Math.floor(next() * 256)));
