@@ -16,7 +16,9 @@ export { type Column, type ColumnBatch, columnValue } from './io/column.js';
 export { type JsonOptions, jsonOf, textOf } from './io/json.js';
 export { ReadStats } from './io/source.js';
 export { openClassPool } from './java/jar.js';
+export type { KnownName, OperatorNames } from './names/operator-names.js';
 export { type PlainObject, type PlainValue, plainValue, rows, type ScanOptions, scanRows } from './output/objects.js';
+export { openProto, type ProtoSchemas } from './proto/schema.js';
 export {
   type Database,
   type DatabaseOptions,
@@ -26,8 +28,7 @@ export {
   type QueryResult,
   type ResultColumn,
 } from './sql/engine.js';
-export type { KnownName, OperatorNames } from './names/operator-names.js';
-export { OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from './tables/snapshot.js';
+export { OpenedSnapshot, type OpenOptions, openSnapshot, type ProtoSetting, type TtlSetting } from './tables/snapshot.js';
 export type {
   BoundColumn,
   BoundTable,
