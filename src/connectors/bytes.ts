@@ -3,8 +3,7 @@
  *
  * All readers here throw CorruptError where the bytes are not theirs.
  */
-import type { Cursor } from '../io/cursor.js';
-import { Cursor as Bytes } from '../io/cursor.js';
+import { Cursor } from '../io/cursor.js';
 import { javaToJson } from '../java/json.js';
 import { readJavaObject } from '../java/stream.js';
 import { type Details, RawJson } from './details.js';
@@ -47,7 +46,7 @@ export function readOptional<T>(c: Cursor, read: (c: Cursor) => T): T | null {
 
 /** Reads all of `bytes` with `read`; bytes left over are an error. */
 export function readWhole<T>(bytes: Uint8Array, what: string, read: (c: Cursor) => T): T {
-  const c = new Bytes(bytes);
+  const c = new Cursor(bytes);
   const value = read(c);
   c.expectEnd(what);
   return value;
@@ -104,11 +103,6 @@ export function checkJson(c: Cursor, text: string, what: string): RawJson {
 /** A Java object stream that fills `bytes`, as readable JSON. */
 export function javaDetails(bytes: Uint8Array, what: string): Details {
   return readWhole(bytes, what, c => new RawJson(javaToJson(readJavaObject(c))));
-}
-/** A Java object stream written as hex text (Flink CDC's bounds). */
-export function hexJavaDetails(c: Cursor, hex: string, what: string): Details {
-  if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) c.fail(`${what} is no hex text`);
-  return javaDetails(new Uint8Array(Buffer.from(hex, 'hex')), what);
 }
 /** A code from a fixed list. */
 export function readCode<T extends string>(c: Cursor, names: readonly T[], what: string, value = c.i32()): T {

@@ -10,8 +10,7 @@
  * Recoverables of other file systems stay bytes.
  * Flink: OutputStreamBasedPartFileWriter, LocalRecoverableSerializer, HadoopRecoverableSerializer, S3RecoverableSerializer (1.12–2.3).
  */
-import type { Cursor } from '../io/cursor.js';
-import { Cursor as Bytes } from '../io/cursor.js';
+import { Cursor } from '../io/cursor.js';
 import {
   checkName,
   readLengthLe,
@@ -33,7 +32,7 @@ export interface Recoverable {
 
 /** A resumable or committable of a file system. */
 export function decodeFileSystemRecoverable({ version, bytes }: Versioned): Recoverable {
-  const magic = bytes.length < 4 ? 0 : new Bytes(bytes).u32le();
+  const magic = bytes.length < 4 ? 0 : new Cursor(bytes).u32le();
   if (version === 1 && (magic === 0x1e744b57 || magic === 0xd7436c5e))
     return readWhole(bytes, 'recoverable', c => {
       c.take(4);
