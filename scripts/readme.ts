@@ -3,7 +3,7 @@
  *
  *   npm run readme           writes README.md
  *
- * A part stands between `<!-- begin: NAME -->` and `<!-- end -->`; NAME is `tables`, `commands`, `options`, `formats`, or a command line
+ * A part stands between `<!-- begin: NAME -->` and `<!-- end -->`; NAME is `tables`, `commands`, `options`, `formats`, `serializers`, or a command line
  * after `$`, which is run. A test fails when README.md is not what this gives.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,7 @@ import { addOutputOptions, addQueryOptions, addReadingOptions } from '../src/cli
 import { createProgram } from '../src/cli/program.js';
 import { TABLES } from '../src/tables/catalog.js';
 import { sqlTypeText } from '../src/types.js';
+import { matrixTable, recorded } from './support-matrix.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -27,7 +28,7 @@ export function renderReadme(text: string): string {
 
 function part(name: string): string {
   if (name.startsWith('$ ')) return output(name.slice(2));
-  const make = { tables, commands, options, formats }[name];
+  const make = { tables, commands, options, formats, serializers }[name];
   if (make === undefined) throw new Error(`README.md asks for ${name}`);
   return make();
 }
@@ -130,6 +131,13 @@ function formats(): string {
     .map(([label, is]) => [label, ...versions.map(v => (fixtures.some(f => is(f) && f.flink.startsWith(`${v}.`)) ? 'yes' : ''))])
     .filter(([, ...cells]) => cells.some(c => c !== ''));
   return `| | ${versions.join(' | ')} |\n|---|${versions.map(() => '---|').join('')}\n${rows.map(r => `| ${r.join(' | ')} |`).join('\n')}\n`;
+}
+
+/** As recorded by `npm run support-matrix -- --write`; a test of the corpus finds the same anew. */
+function serializers(): string {
+  const proven = recorded();
+  const count = Object.keys(proven).length;
+  return `<details><summary>The ${count} serializers, by Flink version</summary>\n\n${matrixTable(proven)}\n</details>\n`;
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === resolve(import.meta.filename)) {
