@@ -2,7 +2,7 @@
  * Comparisons of rewritten expressions: the literal rule, mixed columns by their text, rows pair by pair.
  */
 import type { SqlType } from '../types.js';
-import { type CompareType, compare, conjunction, type Expr, type FunctionExpr } from './ast.js';
+import { type CompareType, cast, compare, conjunction, type Expr, type FunctionExpr } from './ast.js';
 import type { Literal } from './literals.js';
 import { type Analysis, constantIn, type Plain, type Rewritten, refused } from './rewritten.js';
 import { castToText, textOfLiteral } from './text-form.js';
@@ -35,6 +35,9 @@ export class Comparisons {
           );
         return conjunction(type === 'COMPARE_EQUAL' ? 'AND' : 'OR', parts);
       }
+      // JSON of one type is compared as text: the engine would read text on the other side as JSON
+      if (left.type?.kind === 'JSON' || right.type?.kind === 'JSON')
+        return compare(type, cast(left.expr, 'VARCHAR'), cast(right.expr, 'VARCHAR'));
       return compare(type, left.expr, right.expr);
     }
     for (const side of [left, right])
@@ -50,6 +53,8 @@ export class Comparisons {
     }
     const known = await this.typeOf(other);
     if (known === undefined) return build(other.expr, literalSide.expr);
+    if (known.kind === 'JSON' && literal.kind !== 'null')
+      return build(cast(other.expr, 'VARCHAR'), textOfLiteral(literal, literalSide.expr));
     const adapted = await this.analysis.typing.adapt(literal, known);
     if (adapted.kind === 'never') return neverHolds(type, other.expr);
     return build(other.expr, adapted.kind === 'same' ? literalSide.expr : adapted.expr);

@@ -8,6 +8,7 @@
  *   sizes        functions whose output is as long as an argument says take constants up to a bound; see `Sizes`
  */
 import { SqlError, type SqlErrorCode } from '../errors.js';
+import type { Parenthesized } from './arrows.js';
 import { type Expr, type FunctionExpr, locationOf, numberText, type Statement } from './ast.js';
 import { ALLOWED_FUNCTIONS, FORMATS, REPLACES, SIZED, TABLE_FUNCTIONS } from './functions.js';
 import { indexOfByte, placeOf, type StatementText, withoutComments } from './text.js';
@@ -19,18 +20,20 @@ export class Places {
     readonly statement: StatementText,
     /** characters of the statement before the part that was parsed (`EXPLAIN `) */
     private readonly skipped = 0,
+    /** that part as the parser got it */
+    private readonly parsed: Parenthesized = { text: statement.text.slice(skipped), original: index => index },
   ) {}
   /** the place of a byte offset in the parsed part */
   at(byte: number | undefined): { line?: number; column?: number } {
     if (byte === undefined) return {};
-    const parsed = this.statement.text.slice(this.skipped);
-    return placeOf(this.whole, this.statement.start + this.skipped + indexOfByte(parsed, byte));
+    return this.ofParsed(indexOfByte(this.parsed.text, byte));
   }
   /** the place of a code point of the parsed part, as the parser's errors count */
   atCharacter(characters: number): { line: number; column: number } {
-    const parsed = this.statement.text.slice(this.skipped);
-    const index = [...parsed].slice(0, characters).join('').length;
-    return placeOf(this.whole, this.statement.start + this.skipped + index);
+    return this.ofParsed([...this.parsed.text].slice(0, characters).join('').length);
+  }
+  private ofParsed(index: number): { line: number; column: number } {
+    return placeOf(this.whole, this.statement.start + this.skipped + this.parsed.original(index));
   }
   /** the place of a UTF-16 index in the statement */
   ofIndex(index: number): { line: number; column: number } {

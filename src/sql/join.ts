@@ -9,8 +9,17 @@ import { VARCHAR } from '../types.js';
 import { cast, columnRef, type Expr, type JoinTable, type TableRef } from './ast.js';
 import { resolveFrom } from './from.js';
 import { type Context, type CteEnv, didYouMean, once } from './output.js';
-import { applyFilter, type ColumnFinder, conjunctsOf, filtersOf } from './pushdown.js';
-import { columnFinder, type From, nullable, type RelationColumn, resolveName, type Scope, withoutLineage } from './relations.js';
+import { applyFilter, conjunctsOf, filtersOf } from './pushdown.js';
+import {
+  type ColumnFinder,
+  columnFinder,
+  type From,
+  nullable,
+  type RelationColumn,
+  resolveName,
+  type Scope,
+  withoutLineage,
+} from './relations.js';
 import { Rewriter } from './rewrite.js';
 import type { Rewritten } from './rewritten.js';
 

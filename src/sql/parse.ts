@@ -4,6 +4,7 @@
  * EXPLAIN is not among what that takes: its words are stripped first.
  */
 import { SqlError } from '../errors.js';
+import { parenthesizeArrows } from './arrows.js';
 import { parseTree, type Statement } from './ast.js';
 import { guard, Places, refuseByFirstWord } from './guard.js';
 import { type StatementText, splitStatements, withoutComments } from './text.js';
@@ -51,12 +52,12 @@ export async function parseStatement(parser: Parser, whole: string, statement: S
       explainFormat = format === 'json' ? 'json' : 'text';
     }
   }
-  const places = new Places(whole, statement, skipped);
-  const text = statement.text.slice(skipped);
-  refuseByFirstWord(text, places);
-  const tree = parseTree(await parser.serialize(text)) as Serialized | undefined;
+  const arrows = parenthesizeArrows(statement.text.slice(skipped));
+  const places = new Places(whole, statement, skipped, arrows);
+  refuseByFirstWord(statement.text.slice(skipped), places);
+  const tree = parseTree(await parser.serialize(arrows.text)) as Serialized | undefined;
   if (tree === undefined) throw places.error('SQL_SYNTAX', 'a number in the statement is out of range');
-  if (tree.error) throw syntaxError(tree, statement, skipped, places);
+  if (tree.error) throw syntaxError(tree, arrows.text, places);
   if (tree.statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement');
   guard(tree.statements[0], places);
   return { tree: tree.statements[0], places, explain, explainFormat };
@@ -66,7 +67,7 @@ type Serialized =
   | { readonly error: false; readonly statements: readonly Statement[] }
   | { readonly error: true; readonly error_type: string; readonly error_message: string; readonly position?: string };
 
-function syntaxError(failed: Serialized & { error: true }, statement: StatementText, skipped: number, places: Places): SqlError {
+function syntaxError(failed: Serialized & { error: true }, text: string, places: Places): SqlError {
   if (failed.error_type !== 'parser') {
     const message = failed.error_message;
     if (/Only SELECT/.test(message))
@@ -78,7 +79,7 @@ function syntaxError(failed: Serialized & { error: true }, statement: StatementT
   if (failed.position === undefined) return places.error('SQL_SYNTAX', failed.error_message);
   const position = Number(failed.position);
   const place = places.atCharacter(position);
-  const ended = position >= [...statement.text.slice(skipped)].length && !/end of input/.test(failed.error_message);
+  const ended = position >= [...text].length && !/end of input/.test(failed.error_message);
   const message = `line ${place.line}, column ${place.column}: ${failed.error_message}${ended ? ' at the end' : ''}`;
   return new SqlError('SQL_SYNTAX', message, place);
 }

@@ -11,9 +11,10 @@
 import type { Constant, Filter, Restriction } from '../tables/table.js';
 import type { SqlType } from '../types.js';
 import type { CompareType, ComparisonExpr, Expr, FunctionExpr, OperatorExpr } from './ast.js';
-import { typeOfAst } from './ast-types.js';
+import { isNumeric, typeOfAst } from './ast-types.js';
 import { type Literal, literalText } from './literals.js';
-import type { RelationColumn } from './relations.js';
+import type { ColumnFinder, RelationColumn } from './relations.js';
+import { typeOfPath } from './rewritten.js';
 import { mirrored, type Typing } from './typing.js';
 
 type CompareOp = '=' | '<>' | '<' | '<=' | '>' | '>=';
@@ -40,8 +41,6 @@ export interface ColumnFilter {
   readonly filter: Filter;
 }
 
-/** What a name in a condition resolves to, when it is a column. */
-export type ColumnFinder = (expr: Expr) => RelationColumn | undefined;
 /** Constants, with parameters in their places. */
 export type LiteralFinder = (expr: Expr) => Literal | undefined;
 
@@ -101,10 +100,14 @@ class FilterMaker {
       other = expr.left;
       type = mirrored(type);
     }
-    if (column === undefined) return [];
+    if (column === undefined) {
+      if (OPS[type] !== '=') return [];
+      const left = await this.field(expr.left, [expr.right]);
+      return left.length > 0 ? left : this.field(expr.right, [expr.left]);
+    }
     const op = OPS[type];
     const value = await this.value(column, other);
-    if (value === undefined) return [];
+    if (value === undefined) return op === '=' ? this.fields(column, other) : [];
     if (value === 'never') return op === '<>' ? [{ column, filter: { column: column.name, op: 'is not null' } }] : [nothing(column)];
     if (column.mixed && op !== '=' && op !== '<>') return [];
     return [{ column, filter: { column: column.name, op, value } }];
@@ -126,9 +129,9 @@ class FilterMaker {
       }
       case 'COMPARE_IN':
       case 'COMPARE_NOT_IN': {
-        const column = this.find(first);
-        if (column === undefined) return [];
         const negated = expr.type === 'COMPARE_NOT_IN';
+        const column = this.find(first);
+        if (column === undefined) return negated ? [] : this.field(first, rest);
         const values: Constant[] = [];
         for (const item of rest) {
           const literal = this.literalIn(item);
@@ -148,6 +151,44 @@ class FilterMaker {
       default:
         return [];
     }
+  }
+
+  /** `key.f0 = 'a'`, `key.f0 IN ('a', 'b')` */
+  private async field(expr: Expr, items: readonly Expr[]): Promise<ColumnFilter[]> {
+    const found = this.find.field?.(expr);
+    if (found === undefined || found.path.length === 0 || found.column.mixed) return [];
+    const { column, path } = found;
+    const field: RelationColumn = { ...column, type: async () => typeOfPath(await column.type(), path) };
+    const values: Constant[] = [];
+    for (const item of items) {
+      const value = await this.value(field, item);
+      if (value === undefined) return [];
+      if (value !== 'never') values.push(value);
+    }
+    return [values.length === 0 ? nothing(column) : { column, filter: { column: column.name, op: 'field', path, values } }];
+  }
+
+  /** `key = {'f0': 'a', 'f1': 1}`, `key = row('a', 1)`: the fields whose constants are of their own types. */
+  private async fields(column: RelationColumn, other: Expr): Promise<ColumnFilter[]> {
+    const type = column.mixed ? undefined : await column.type();
+    if (type?.kind !== 'STRUCT' || other.class !== 'FUNCTION') return [];
+    const name = other.function_name.toLowerCase();
+    if ((name !== 'struct_pack' && name !== 'row') || other.children.length !== type.fields.length) return [];
+    const out: ColumnFilter[] = [];
+    for (const [i, child] of other.children.entries()) {
+      const field = name === 'row' ? type.fields[i] : type.fields.find(f => f.name.toLowerCase() === child.alias.toLowerCase());
+      const literal = this.literalIn(child);
+      if (field === undefined) return [];
+      if (literal === undefined || literal.kind === 'null' || literal.kind === 'double') continue;
+      const own =
+        literal.kind === 'string'
+          ? field.type.kind === 'VARCHAR'
+          : literal.kind === 'boolean'
+            ? field.type.kind === 'BOOLEAN'
+            : isNumeric(field.type);
+      if (own) out.push({ column, filter: { column: column.name, op: 'field', path: [field.name], values: [literal] } });
+    }
+    return out;
   }
 
   /** `a = 1 OR a IN (2, 3)` */
@@ -188,7 +229,8 @@ class FilterMaker {
     if (typed !== undefined) return typed;
     const literal = this.literalIn(expr);
     if (literal === undefined || literal.kind === 'null') return undefined;
-    if (type === undefined) {
+    // JSON of one type is compared by its text, as are the columns of several types
+    if (type === undefined || type.kind === 'JSON') {
       const text = literalText(literal);
       return text === undefined ? undefined : { kind: 'string', value: text };
     }

@@ -163,14 +163,27 @@ export function visibleNames(scope: Scope, table?: string): readonly string[] {
 export const physicalRef = (alias: string, column: string) => columnRef(alias, column);
 
 /** Columns that a condition names, of one FROM only. */
-export function columnFinder(scope: Scope): (expr: Expr) => RelationColumn | undefined {
+export function columnFinder(scope: Scope): ColumnFinder {
   const own: Scope = { ...scope, outer: undefined, aliases: new Map() };
-  return expr => {
-    if (expr.class !== 'COLUMN_REF') return undefined;
-    const found = resolveName(expr.column_names, own);
-    return found.kind === 'column' && found.path.length === 0 ? found.column : undefined;
+  const field = (expr: Expr): FieldRef | undefined => {
+    const found = expr.class === 'COLUMN_REF' ? resolveName(expr.column_names, own) : undefined;
+    return found?.kind === 'column' ? found : undefined;
   };
+  const column = (expr: Expr): RelationColumn | undefined => {
+    const found = field(expr);
+    return found?.path.length === 0 ? found.column : undefined;
+  };
+  return Object.assign(column, { field });
 }
+
+/** A column and a path into it. */
+export interface FieldRef {
+  readonly column: RelationColumn;
+  readonly path: readonly string[];
+}
+
+/** What an expression in a condition is, when it is a column; `field`: or a field of one. */
+export type ColumnFinder = ((expr: Expr) => RelationColumn | undefined) & { readonly field?: (expr: Expr) => FieldRef | undefined };
 
 export const single = (relation: Relation): From => ({ relations: [relation], star: relation.columns, merged: new Map() });
 

@@ -134,9 +134,14 @@ export class Rewriter {
         return this.subquery(expr);
       case 'LAMBDA': {
         // not the argument of a lambda function: the JSON arrow
-        const left = await this.json(expr.lhs);
-        expr.lhs = left;
-        expr.expr = await this.plain(expr.expr);
+        const base = await this.jsonBase(await this.rewrite(expr.lhs));
+        const key = await this.plain(expr.expr);
+        if (base.kind === 'mixed') {
+          const member = () => ({ ...expr, alias: '', lhs: base.json(), expr: cloneTree(key) });
+          return derivedMixed(member, `${base.name}->…`, base.at);
+        }
+        expr.lhs = base.expr;
+        expr.expr = key;
         return { kind: 'plain', expr, type: JSON_TYPE };
       }
       case 'CONJUNCTION':
@@ -378,7 +383,31 @@ export class Rewriter {
       const arg = await this.rewrite(child);
       args.push(LIKES.has(name) ? await this.asVarchar(arg) : arg);
     }
+    if (name === '->>') {
+      const member = await this.structText(args[0], args[1], expr);
+      if (member !== undefined) return member;
+      args[0] = await this.jsonBase(args[0]);
+    }
     return this.called(expr, name, args, () => expr);
+  }
+
+  /** What JSON arrows read: nested values of a type become JSON, so that a statement goes on working once a column is typed. */
+  private async jsonBase(base: Rewritten): Promise<Rewritten> {
+    if (base.kind === 'mixed') return base;
+    const type = await this.comparisons.typeOf(base);
+    if (type?.kind !== 'STRUCT' && type?.kind !== 'LIST' && type?.kind !== 'MAP') return base;
+    return { kind: 'plain', expr: call('to_json', base.expr), type: JSON_TYPE };
+  }
+
+  /** `s->>'field'` of a STRUCT: the field's text, as it is where the column is mixed. */
+  private async structText(base: Rewritten, key: Rewritten, node: Expr): Promise<Rewritten | undefined> {
+    const name = constantIn(key);
+    if (base.kind === 'mixed' || name?.kind !== 'string') return undefined;
+    const type = await this.comparisons.typeOf(base);
+    const field = typeOfPath(type, [name.value]);
+    if (field === undefined || ['FLOAT', 'DOUBLE', 'STRUCT', 'LIST', 'MAP', 'INTERVAL', 'JSON'].includes(field.kind)) return undefined;
+    const member = operator('STRUCT_EXTRACT', base.expr, textConstant(name.value));
+    return { kind: 'plain', expr: keep(node, castToText(member, field, node, this.analysis.places)), type: VARCHAR };
   }
 
   /** LIKE reads text: numbers and the like become theirs. */

@@ -14,7 +14,7 @@ export interface StatementText {
 }
 
 /** The index after the token (string, name, comment, or one character) that begins at `at`. */
-function tokenEnd(text: string, at: number): number {
+export function tokenEnd(text: string, at: number): number {
   const c = text[at];
   if (c === "'" || c === '"') {
     const escapes = c === "'" && /(^|[^A-Za-z0-9_$])[eE]$/.test(text.slice(Math.max(0, at - 2), at));
@@ -54,7 +54,8 @@ function tokenEnd(text: string, at: number): number {
   return at + 1;
 }
 
-const isComment = (text: string, at: number) => (text[at] === '-' && text[at + 1] === '-') || (text[at] === '/' && text[at + 1] === '*');
+export const isComment = (text: string, at: number) =>
+  (text[at] === '-' && text[at + 1] === '-') || (text[at] === '/' && text[at + 1] === '*');
 
 /** The statements of a text, empty ones left out. */
 export function splitStatements(text: string): readonly StatementText[] {
@@ -111,9 +112,4 @@ export function placeOf(text: string, index: number): { line: number; column: nu
 /** The UTF-16 index of a byte offset into the UTF-8 text. */
 export function indexOfByte(text: string, byte: number): number {
   return Buffer.from(text, 'utf8').subarray(0, byte).toString('utf8').length;
-}
-
-/** A word of the text at an index, for messages: `keyed_stat`, `"x y"`, `'file.csv'`. */
-export function wordAt(text: string, index: number): string {
-  return /^[A-Za-z0-9_]+/.exec(text.slice(index))?.[0] ?? text.slice(index, Math.min(tokenEnd(text, index), index + 40));
 }

@@ -135,6 +135,11 @@ describe('mixed columns', () => {
         ['pen', 'OBJECT'],
       ],
     ),
+    all("SELECT key FROM keyed_state WHERE value->'item' = 'pen'", [[json('"key_1"')]]),
+    all("SELECT value->'item', value->>'item', value->>'n', value->'n' FROM keyed_state WHERE state_name = 'last' AND key = 'key_1'", [
+      [json('"pen"'), 'pen', '1', json('1')],
+    ]),
+    all("SELECT key FROM keyed_state WHERE state_name = 'last' AND value->>'n' = 2", [['key_662']]),
     // casts
     all('SELECT TRY_CAST(value AS BIGINT) AS n FROM keyed_state WHERE TRY_CAST(value AS BIGINT) > 5 ORDER BY n', [
       [11290n],

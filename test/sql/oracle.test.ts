@@ -186,7 +186,7 @@ const QUERIES: readonly string[] = [
   'SELECT order_id FROM orders WHERE item IS NULL OR item.qty IS NULL ORDER BY 1',
   'SELECT len(prices), list_sum(prices), prices[1:1] FROM orders ORDER BY order_id',
   'SELECT struct_pack(a := id, b := item.sku) FROM orders ORDER BY order_id',
-  "SELECT json_object('id', id, 'sku', item.sku) AS j, j->>'sku' FROM orders ORDER BY order_id",
+  "SELECT json_object('id', id, 'sku', item.sku) AS j, j->>'sku' AS s FROM orders ORDER BY order_id",
   'SELECT o.item.sku AS sku, count(*) FROM orders o GROUP BY o.item.sku ORDER BY sku',
   // functions in FROM, casts, times
   'SELECT * FROM range(3)',
