@@ -16,6 +16,7 @@ import { STATE_HANDLES, stateHandlesTable } from './state-handles.js';
 import { STATE_META, stateMetaTable } from './state-meta.js';
 import { STATE_STATS, stateStatsTable } from './state-stats.js';
 import { stateTable, stateTableNames } from './state-tables.js';
+import { withRemarks } from './suggest-names.js';
 import type { Catalog, Table, TableSpec } from './table.js';
 import { TIMERS, timersTable } from './timers.js';
 import { WINDOWS, windowsTable } from './windows.js';
@@ -62,7 +63,7 @@ export function catalogOf(snapshot: OpenedSnapshot): Catalog {
       if (entry === undefined) return stateTable(snapshot, name) ?? operatorTables(snapshot, name)[0]?.open();
       let table = opened.get(entry);
       if (table === undefined) {
-        table = entry.open(snapshot);
+        table = withRemarks(snapshot, entry.open(snapshot));
         opened.set(entry, table);
       }
       return table;

@@ -56,7 +56,7 @@ export function bindColumns(
 ): BoundColumn[] {
   return spec.columns.map(column => {
     if (column.type !== 'dynamic') {
-      return { name: column.name, type: column.type, mixed: column.type.kind === 'JSON', description: column.description };
+      return { name: column.name, type: column.type, mixed: false, description: column.description };
     }
     const unified = unifyTypes(variants.map(dynamic[column.name]), sameType) ?? { type: VARCHAR, mixed: false };
     return { name: column.name, ...unified, description: column.description };
