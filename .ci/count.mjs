@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const [dir, status] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
-for (const name of readdirSync(dir)) {
+for (const name of readdirSync(dir).filter(file => file.endsWith('.json'))) {
   const report = JSON.parse(readFileSync(join(dir, name), 'utf8'));
   passed += report.numPassedTests;
   failed += report.numFailedTests;
