@@ -9,6 +9,7 @@ import { metaCommand } from './commands/meta.js';
 import { schemaCommand } from './commands/schema.js';
 import { shellCommand } from './commands/shell.js';
 import { sqlCommand } from './commands/sql.js';
+import { stateinfoCommand } from './commands/stateinfo.js';
 import { tablesCommand } from './commands/tables.js';
 import { uidCommand } from './commands/uid.js';
 import { verifyCommand } from './commands/verify.js';
@@ -48,6 +49,7 @@ export function createProgram(version: string, printed: string[] = []): Command 
     verifyCommand,
     checkCommand,
     uidCommand,
+    stateinfoCommand,
     shellCommand,
     completionCommand,
   ])

@@ -3,6 +3,7 @@ import { parseRebase } from '../checkpoint/paths.js';
 import { UsageError } from '../errors.js';
 import type { ReadStats } from '../io/source.js';
 import { openClassPool } from '../java/jar.js';
+import type { NameSources } from '../stateinfo/sources.js';
 import { type OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from '../tables/snapshot.js';
 import { namesFor } from './names.js';
 import type { ReadingFlags } from './options.js';
@@ -40,13 +41,19 @@ export function finishReading(snapshots: readonly OpenedSnapshot[], session: Ses
 }
 
 /** Opens a snapshot with the reading options. @throws StateQueryError */
-export async function openWith(path: string, flags: ReadingFlags, session: Session, stats?: ReadStats): Promise<OpenedSnapshot> {
+export async function openWith(
+  path: string,
+  flags: ReadingFlags,
+  session: Session,
+  stats?: ReadStats,
+  more: NameSources = {},
+): Promise<OpenedSnapshot> {
   const options = openOptions(flags, session, stats);
-  const names = await namesFor(path, flags, message => session.note(message));
-  return openSnapshot(path, { ...options, names });
+  return openSnapshot(path, { ...options, ...(await namesFor(path, flags, options, more)) });
 }
 
-function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
+/** The reading options as the library has them. @throws UsageError */
+export function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
   return {
     rebase: flags.rebase.map(parseRebase),
     ttl: flags.ttl.flatMap(parseTtl),

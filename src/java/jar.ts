@@ -36,7 +36,7 @@ type Place = () => { readonly bytes: Uint8Array; readonly file: string };
  * Opens jars and directories. Classes are decoded on first use and kept.
  * @throws NotFoundError, IoError, CorruptError (not a zip file); `find` throws CorruptError for a class that is broken
  */
-export function openClassPool(paths: readonly string[]): ClassPool & { close(): void } {
+export function openClassPool(paths: readonly string[]): ClassPool & { names(): Iterable<string>; close(): void } {
   const places = new Map<string, Place>();
   const jars: ByteSource[] = [];
   const close = (): void => {
@@ -59,6 +59,7 @@ export function openClassPool(paths: readonly string[]): ClassPool & { close(): 
   const decoded = new Map<string, ClassLayout>();
   return {
     close,
+    names: () => places.keys(),
     find(name) {
       const known = decoded.get(name);
       if (known !== undefined) return known;

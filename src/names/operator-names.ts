@@ -12,12 +12,16 @@ export interface KnownName {
   readonly uid: string | null;
   readonly name: string | null;
   readonly source: UidSource;
+  /** exec node of a compiled plan that it belongs to */
+  readonly planLabel?: string;
   /** names of the columns of its states, the most trusted first */
   readonly namings?: readonly OperatorNaming[];
 }
 
 /** Names by operator id, from outside the snapshot. */
 export type OperatorNames = ReadonlyMap<string, KnownName>;
+
+const labelOf = (planLabel: string | undefined): { planLabel?: string } => (planLabel === undefined ? {} : { planLabel });
 
 /** What several sources know, the most trusted first: each part comes from the first that has it. */
 export function mergeNames(...sources: readonly OperatorNames[]): OperatorNames {
@@ -31,6 +35,7 @@ export function mergeNames(...sources: readonly OperatorNames[]): OperatorNames 
           uid: known.uid ?? next.uid,
           name: known.name ?? next.name,
           source: known.uid === null && next.uid !== null ? next.source : known.source,
+          ...labelOf(known.planLabel ?? next.planLabel),
           namings: [...(known.namings ?? []), ...(next.namings ?? [])],
         });
     }
@@ -50,7 +55,7 @@ export function planNames(plan: CompiledPlan, metadata: Metadata): OperatorNames
   return new Map(
     [...planned].map(([id, { uid, node }]): [string, KnownName] => [
       id,
-      { uid, name: node.description, source: 'plan', namings: [planNaming(node, uid, source)] },
+      { uid, name: node.description, source: 'plan', planLabel: `${node.id} ${node.fullType}`, namings: [planNaming(node, uid, source)] },
     ]),
   );
 }

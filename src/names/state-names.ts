@@ -27,6 +27,8 @@ export interface OperatorNaming {
   readonly source: string;
   /** Names that the state may have: the first that fits its types is taken. Empty: nothing is known of this state. */
   namesOf(state: StateToName): readonly StateNames[];
+  /** how long values live, where the source tells */
+  ttlMillis?(state: StateToName): bigint | undefined;
   /** what else is to be said of the names of a state's value */
   remark?(state: StateToName, value: SqlType): string | undefined;
 }

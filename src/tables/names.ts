@@ -26,6 +26,7 @@ export function nameOperators(metadata: Metadata, names: OperatorNames = new Map
       uid: inSnapshot ? (operator.uid as string) : uid,
       uidSource: inSnapshot ? ('snapshot' as const) : uid === null ? null : source,
       name: operator.name !== undefined && operator.name !== '' ? operator.name : (given?.name ?? null),
+      ...(given?.planLabel === undefined ? {} : { planLabel: given.planLabel }),
       namings: given?.namings ?? [],
     };
   });

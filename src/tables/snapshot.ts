@@ -188,9 +188,15 @@ export class OpenedSnapshot {
     };
   }
 
-  /** The TTL duration given for a state, in milliseconds. */
+  /** The TTL duration given for a state, or written in its descriptor, in milliseconds. */
   ttlOf(variant: StateVariant): bigint | undefined {
-    return matching(this.options.ttl ?? [], variant.operator, variant.name)?.millis;
+    const given = matching(this.options.ttl ?? [], variant.operator, variant.name);
+    if (given !== undefined) return given.millis;
+    for (const naming of variant.operator.namings) {
+      const millis = naming.ttlMillis?.(variant);
+      if (millis !== undefined) return millis;
+    }
+    return undefined;
   }
 
   hintOf(operator: OperatorView): string | null {

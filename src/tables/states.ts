@@ -23,6 +23,8 @@ export interface OperatorView {
   readonly uid: string | null;
   readonly uidSource: UidSource | null;
   readonly name: string | null;
+  /** exec node of a compiled plan, where one is known */
+  readonly planLabel?: string;
   /** names of the columns of its states, from outside the snapshot */
   readonly namings: readonly OperatorNaming[];
 }
@@ -214,11 +216,11 @@ export function readOperatorStates(
 
 const identities = new WeakMap<SerializerSnapshot, string>();
 /** Equal for snapshots that decode alike. */
-function identity(snapshot: SerializerSnapshot | undefined): string {
+export function serializerIdentity(snapshot: SerializerSnapshot | undefined): string {
   if (snapshot === undefined) return '-';
   let text = identities.get(snapshot);
   if (text === undefined) {
-    text = `${snapshot.snapshotClass}/${snapshot.version}${JSON.stringify(snapshot.details)}${snapshot.text}(${snapshot.children.map(c => `${c.name}:${identity(c.snapshot)}`).join(',')})`;
+    text = `${snapshot.snapshotClass}/${snapshot.version}${JSON.stringify(snapshot.details)}${snapshot.text}(${snapshot.children.map(c => `${c.name}:${serializerIdentity(c.snapshot)}`).join(',')})`;
     identities.set(snapshot, text);
   }
   return text;
@@ -232,11 +234,11 @@ function variantId(key: SerializerSnapshot | undefined, s: RegisteredState): str
     s.stateType ?? '',
     s.mode ?? '',
     s.unreadable ?? '',
-    identity(key),
-    identity(s.key),
-    identity(s.namespace),
-    identity(s.userKey),
-    identity(s.value),
+    serializerIdentity(key),
+    serializerIdentity(s.key),
+    serializerIdentity(s.namespace),
+    serializerIdentity(s.userKey),
+    serializerIdentity(s.value),
   ].join('\0');
 }
 
