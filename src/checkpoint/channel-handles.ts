@@ -30,7 +30,7 @@ export function readChannels(r: ChannelReader, direction: ChannelHandle['directi
       out.push(readChannel(r, direction, subtask));
       continue;
     }
-    const type = c.u8();
+    const type = c.u8('type of a channel entry');
     const plain = direction === 'input' ? 1 : 2;
     if (type === plain) out.push(readChannel(r, direction, subtask));
     else if (type === plain + 2) readMergedChannels(r, direction, out);
@@ -69,7 +69,7 @@ function readMergedChannels(r: ChannelReader, direction: ChannelHandle['directio
 }
 
 function readIndex(c: Cursor, what: string): number {
-  const index = c.i32();
+  const index = c.i32(what);
   if (index < 0) c.fail(`${what} index of a channel is ${index}`, c.position - 4);
   return index;
 }

@@ -84,16 +84,17 @@ interface MetadataReader extends ChannelReader {
 /**
  * Parses a whole `_metadata` file. Inline state is not copied: the handles keep views of `bytes`.
  * @param name the file's path, for errors
+ * @param cursorFor makes the cursor, which stands behind the version; it is called again for each layout that is tried
  * @throws UnsupportedError versions 0, 1, 7 and later; CorruptError anything that contradicts the format
  */
-export function readMetadata(bytes: Uint8Array, name: string): Metadata {
+export function readMetadata(bytes: Uint8Array, name: string, cursorFor: CursorFor = plainCursor): Metadata {
   const version = readMetadataVersion(bytes, name);
   const format = FORMATS[version];
   const layouts = version === 3 ? V3_LAYOUTS : [CURRENT];
   let furthest: StateQueryError | undefined;
   for (const layout of layouts) {
     const r: MetadataReader = {
-      c: new Cursor(bytes, 8, bytes.length, { file: name }),
+      c: cursorFor(bytes, name, () => placeOf(r)),
       format,
       channelLayout: layout.channels,
       typedChannels: format.channels === 'typed',
@@ -150,10 +151,16 @@ export function readMetadataVersion(bytes: Uint8Array, name: string): number {
   throw new CorruptError(`_metadata version is ${version}, expected 2 to 6`, { file: name, offset: 4 });
 }
 
+/** Makes the cursor that reads; `place` says where in the format it stands. */
+export type CursorFor = (bytes: Uint8Array, name: string, place: () => string) => Cursor;
+const plainCursor: CursorFor = (bytes, name) => new Cursor(bytes, 8, bytes.length, { file: name });
+
+const placeOf = (r: MetadataReader): string =>
+  [r.operator, r.subtask === undefined ? undefined : `subtask ${r.subtask}`, r.part].filter(x => x !== undefined).join(', ');
+
 /** The error with the place in the format added. */
 function place(error: StateQueryError, r: MetadataReader): StateQueryError {
-  const where = [r.operator, r.subtask === undefined ? undefined : `subtask ${r.subtask}`, r.part].filter(x => x !== undefined);
-  const details = { file: error.file, offset: error.offset, where: where.join(', ') || undefined, hint: error.hint, cause: error.cause };
+  const details = { file: error.file, offset: error.offset, where: placeOf(r) || undefined, hint: error.hint, cause: error.cause };
   return error instanceof UnsupportedError ? new UnsupportedError(error.message, details) : new CorruptError(error.message, details);
 }
 
@@ -180,7 +187,7 @@ function readBody(r: MetadataReader, version: number): Metadata {
   if (format.properties) {
     r.part = 'checkpoint properties';
     const offset = c.position;
-    if (c.i32() !== JAVA_STREAM_MAGIC) c.fail('the operators are not followed by a Java object stream (ac ed 00 05)', offset);
+    if (c.i32('magic of a Java object stream') !== JAVA_STREAM_MAGIC) c.fail('the operators are not followed by a Java object stream (ac ed 00 05)', offset);
     properties = { bytes: c.bytes.subarray(offset), offset };
   } else c.expectEnd('the operators');
   const layout: MetadataLayout =
@@ -194,10 +201,10 @@ function readBody(r: MetadataReader, version: number): Metadata {
 }
 
 function readMasterState(c: Cursor): MasterState {
-  if (c.i32() !== MASTER_STATE_MAGIC) c.fail('a master state does not start with c96b1696', c.position - 4);
+  if (c.i32('magic of a master state') !== MASTER_STATE_MAGIC) c.fail('a master state does not start with c96b1696', c.position - 4);
   const length = c.count('length of a master state');
   const end = c.position + length;
-  const version = c.i32();
+  const version = c.i32('version of the master state');
   const name = c.utf('master state name');
   const size = c.count('length of a master state’s payload');
   const offset = c.offset;
@@ -214,8 +221,8 @@ function readOperator(r: MetadataReader): Operator {
   const id = Buffer.from(c.slice(16, 'operator id')).toString('hex');
   r.operator = `${r.operator} (${id})`;
   const at = c.position;
-  const parallelism = c.i32();
-  const maxParallelism = c.i32();
+  const parallelism = c.i32('parallelism');
+  const maxParallelism = c.i32('max parallelism');
   if (parallelism < 0 || parallelism > maxParallelism || maxParallelism > MAX_KEY_GROUPS)
     c.fail(`parallelism is ${parallelism} of at most ${maxParallelism}, the limit is ${MAX_KEY_GROUPS}`, at);
   let coordinator: StreamHandle | undefined;
@@ -226,7 +233,7 @@ function readOperator(r: MetadataReader): Operator {
     if (coordinator !== undefined && coordinator.kind !== 'inline')
       c.fail(`coordinator state is a ${coordinator.kind} handle, expected inline bytes`, before);
     r.part = undefined;
-  } else c.i32(); // chain length
+  } else c.i32('chain length');
   const subtasks: Subtask[] = [];
   const common = { id, name: name || undefined, uid: uid || undefined, parallelism, maxParallelism, coordinator, subtasks, start };
   if (c.i32() < 0 && format.coordinators) {
@@ -250,14 +257,14 @@ function readOperator(r: MetadataReader): Operator {
 
 function readSubtask(r: MetadataReader): Subtask {
   const { c, format } = r;
-  const index = c.i32();
+  const index = c.i32('subtask index');
   let legacy: StreamHandle | undefined;
   if (format.coordinators) {
     if (index < 0) return { index: -(index + 1), finished: true, channels: [] };
   } else {
     if (index < 0) c.fail(`subtask index is ${index}`, c.position - 4);
-    c.i64(); // duration
-    const n = c.i32();
+    c.i64('duration');
+    const n = c.i32('number of legacy states');
     if (n !== 0 && n !== 1) c.fail(`number of legacy states is ${n}, expected 0 or 1`, c.position - 4);
     if (n === 1) legacy = readStream(r, 'legacy operator state');
   }
@@ -282,7 +289,7 @@ function readSubtask(r: MetadataReader): Subtask {
 }
 
 function readOptionalOperatorState(r: MetadataReader): OperatorHandle | undefined {
-  const flag = r.c.i32();
+  const flag = r.c.i32('presence flag');
   if (flag !== 0 && flag !== 1) r.c.fail(`presence flag is ${flag}, expected 0 or 1`, r.c.position - 4);
   return flag === 1 ? readOperatorState(r) : undefined;
 }

@@ -69,7 +69,7 @@ function badTag(c: Cursor, tag: number, context: HandleContext): never {
 /** A stream handle, undefined for tag 0. */
 export function readStream(r: HandleReader, what: string): StreamHandle | undefined {
   const { c } = r;
-  const tag = c.u8();
+  const tag = c.u8('tag of a stream handle');
   switch (tag) {
     case 0:
       return undefined;
@@ -94,7 +94,7 @@ export function readStream(r: HandleReader, what: string): StreamHandle | undefi
       const start = c.i64Number('segment start');
       const size = c.i64Number('segment size');
       if (start < 0 || size < 0) c.fail(`segment of ${size} bytes at ${start}`, at);
-      const scope = c.i32();
+      const scope = c.i32('scope');
       if (scope !== 0 && scope !== 1) c.fail(`scope of a file segment is ${scope}, expected 0 or 1`, c.position - 4);
       const path = c.utf('segment file path');
       const logicalFileId = c.utf('logical file id');
@@ -121,8 +121,8 @@ export function readRequiredStream(r: HandleReader, what: string): StreamHandle 
 /** i32 first, i32 count (not last). */
 function readRange(c: Cursor): KeyGroupRange {
   const at = c.position;
-  const first = c.i32();
-  const count = c.i32();
+  const first = c.i32('first key group');
+  const count = c.i32('number of key groups');
   if (first < 0 || count < 0 || first + count > MAX_KEY_GROUPS)
     c.fail(`key group range starts at ${first} and has ${count} groups, at most ${MAX_KEY_GROUPS} exist`, at);
   return { first, count };
@@ -209,7 +209,7 @@ function readChangelogMemory(r: HandleReader): ChangelogMemoryHandle {
   const n = c.count('number of changes', 8);
   const changes: { keyGroup: number; bytes: Uint8Array; offset: number }[] = [];
   for (let i = 0; i < n; i++) {
-    const keyGroup = c.i32();
+    const keyGroup = c.i32('key group of a change');
     if (keyGroup < -1 || keyGroup >= MAX_KEY_GROUPS) c.fail(`key group of a change is ${keyGroup}`, c.position - 4);
     const length = c.count('length of a change');
     const offset = c.offset;
@@ -241,7 +241,7 @@ function readChangelogStream(r: HandleReader, tag: ChangelogStreamHandle['tag'])
 
 /** A keyed state handle, undefined for tag 0. */
 export function readKeyed(r: HandleReader): KeyedHandle | undefined {
-  const tag = r.c.u8();
+  const tag = r.c.u8('tag of a keyed state handle');
   if (tag === 8 || tag === 9 || tag === 10) r.sawChangelog = true;
   switch (tag) {
     case 0:
@@ -275,14 +275,14 @@ const MODES: readonly DistributionMode[] = ['SPLIT_DISTRIBUTE', 'UNION', 'BROADC
 /** An operator state handle, undefined for tag 0. */
 export function readOperatorState(r: HandleReader): OperatorHandle | undefined {
   const { c } = r;
-  const tag = c.u8();
+  const tag = c.u8('tag of an operator state handle');
   if (tag === 0) return undefined;
   if (tag !== 4 && tag !== 17) return badTag(c, tag, 'operator');
   const n = c.count('number of operator states', 7);
   const states: { name: string; mode: DistributionMode; offsets: number[] }[] = [];
   for (let i = 0; i < n; i++) {
     const name = c.utf('operator state name');
-    const ordinal = c.i8();
+    const ordinal = c.i8('distribution mode');
     const mode = MODES[ordinal] ?? c.fail(`distribution mode of operator state "${name}" is ${ordinal}`, c.position - 1);
     const count = c.count(`number of offsets of operator state "${name}"`, 8);
     states.push({ name, mode, offsets: readLongs(c, count, 'operator state offset') });
@@ -290,7 +290,7 @@ export function readOperatorState(r: HandleReader): OperatorHandle | undefined {
   if (tag === 4) return { kind: 'operator', tag, states, stream: readRequiredStream(r, 'operator state') };
   const taskOwnedDir = c.utf('task-owned directory');
   const sharedDir = c.utf('shared directory');
-  const empty = c.bool();
+  const empty = c.bool('whether the state is empty');
   const at = c.position;
   const stream = readRequiredStream(r, 'operator state');
   if (stream.kind !== 'segment' && stream.kind !== 'empty-segment')

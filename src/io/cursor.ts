@@ -70,37 +70,37 @@ export class Cursor {
     );
   }
 
-  i8(): number {
-    return this.view.getInt8(this.take(1, 'byte'));
+  i8(what = 'byte'): number {
+    return this.view.getInt8(this.take(1, what));
   }
-  u8(): number {
-    return this.bytes[this.take(1, 'byte')];
+  u8(what = 'byte'): number {
+    return this.bytes[this.take(1, what)];
   }
-  bool(): boolean {
-    const b = this.bytes[this.take(1, 'boolean')];
+  bool(what = 'boolean'): boolean {
+    const b = this.bytes[this.take(1, what)];
     if (b > 1) this.fail(`boolean byte is ${b}, expected 0 or 1`, this.position - 1);
     return b === 1;
   }
-  i16(): number {
-    return this.view.getInt16(this.take(2, 'short'));
+  i16(what = 'short'): number {
+    return this.view.getInt16(this.take(2, what));
   }
-  u16(): number {
-    return this.view.getUint16(this.take(2, 'short'));
+  u16(what = 'short'): number {
+    return this.view.getUint16(this.take(2, what));
   }
-  i32(): number {
-    return this.view.getInt32(this.take(4, 'int'));
+  i32(what = 'int'): number {
+    return this.view.getInt32(this.take(4, what));
   }
-  u32(): number {
-    return this.view.getUint32(this.take(4, 'int'));
+  u32(what = 'int'): number {
+    return this.view.getUint32(this.take(4, what));
   }
-  i64(): bigint {
-    return this.view.getBigInt64(this.take(8, 'long'));
+  i64(what = 'long'): bigint {
+    return this.view.getBigInt64(this.take(8, what));
   }
-  f32(): number {
-    return this.view.getFloat32(this.take(4, 'float'));
+  f32(what = 'float'): number {
+    return this.view.getFloat32(this.take(4, what));
   }
-  f64(): number {
-    return this.view.getFloat64(this.take(8, 'double'));
+  f64(what = 'double'): number {
+    return this.view.getFloat64(this.take(8, what));
   }
   /** little-endian forms, for RocksDB and BinaryRow */
   u16le(): number {
@@ -153,7 +153,7 @@ export class Cursor {
   /** A count of things that take at least `minBytes` each: checked against what remains. */
   count(what: string, minBytes = 1): number {
     const at = this.position;
-    const n = this.i32();
+    const n = this.i32(what);
     if (n < 0) this.fail(`${what} is ${n}`, at);
     if (n * minBytes > this.remaining) this.fail(`${what} is ${n}, but only ${this.remaining} bytes remain`, at);
     return n;
@@ -167,7 +167,7 @@ export class Cursor {
 
   /** java.io.DataInput.readUTF */
   utf(what = 'UTF string'): string {
-    const length = this.u16();
+    const length = this.u16(`length of the ${what}`);
     const at = this.take(length, what);
     return decodeModifiedUtf8(this.bytes, at, at + length, p => this.fail(`malformed modified UTF-8 in ${what}`, p));
   }

@@ -92,9 +92,9 @@ export const defineSerializer = (definition: SerializerDefinition): SerializerDe
 /** Reads the block of nested snapshots: i32 1333245, i32 1, i32 n, n × versioned snapshot. */
 export function readNestedDelegate(c: Cursor, reader: SnapshotReader): SerializerSnapshot[] {
   const at = c.position;
-  const magic = c.i32();
+  const magic = c.i32('magic of nested serializers');
   if (magic !== NESTED_MAGIC) c.fail(`nested serializers begin with ${magic}, expected ${NESTED_MAGIC}`, at);
-  const version = c.i32();
+  const version = c.i32('version of nested serializers');
   if (version !== 1) c.fail(`nested serializers of version ${version}, expected 1`, at + 4);
   const n = c.count('number of nested serializers', 6);
   const nested: SerializerSnapshot[] = [];
@@ -123,9 +123,9 @@ export function readComposite<T>(
   if (!reader.legacy && reader.version > 2) {
     if (reader.version !== 3) reader.unknownVersion(c);
     const at = c.position;
-    const magic = c.i32();
+    const magic = c.i32('magic of a composite snapshot');
     if (magic !== COMPOSITE_MAGIC) c.fail(`composite snapshot begins with ${magic}, expected ${COMPOSITE_MAGIC}`, at);
-    outerVersion = c.i32();
+    outerVersion = c.i32('version of the outer serializer');
   }
   const value = outer(c, outerVersion);
   const at = c.position;

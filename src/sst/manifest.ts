@@ -94,7 +94,7 @@ export function decodeManifest(bytes: Uint8Array, origin: ErrorOrigin, base = 0)
   let edits = 0;
   for (const { payload, offset } of logRecords(bytes, origin, base)) {
     const at: ErrorOrigin = { ...origin, offset };
-    const edit = decodeEdit(payload, at);
+    const edit = decodeEdit(new Cursor(payload, 0, payload.length, at, offset), at);
     edits++;
     applyEdit(families, edit, at);
     lastSequence = edit.lastSequence ?? lastSequence;
@@ -150,8 +150,8 @@ const IGNORABLE = 0x2000;
 /** wal_addition2 and wal_deletion2 are framed; the first forms (0x2004, 0x2005) are not, and are written only when logs are tracked */
 const UNFRAMED: ReadonlySet<number> = new Set([0x2004, 0x2005]);
 
-function decodeEdit(payload: Uint8Array, origin: ErrorOrigin): Edit {
-  const c = new Cursor(payload, 0, payload.length, { ...origin }, origin.offset);
+/** Decodes one version edit: all of the cursor. @throws CorruptError, UnsupportedError */
+export function decodeEdit(c: Cursor, origin: ErrorOrigin): Edit {
   const edit: Edit = {
     columnFamily: 0,
     comparator: undefined,

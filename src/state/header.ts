@@ -90,7 +90,7 @@ function readHeader<T extends { readonly size: number }>(
 /** Parses a keyed header. `complete`: the cursor ends where the header does, so unknown snapshots may be stepped over. */
 export function keyedHeader(c: Cursor, complete = true): KeyedHeader {
   const version = readVersion(c, OLD_KEYED, [6], 'keyed');
-  const compressed = c.bool();
+  const compressed = c.bool('compressed');
   const states: RegisteredState[] = [];
   const resume = (bodyAt: number): boolean => {
     const next = findNextState(c.bytes, bodyAt + 2, c.end);
@@ -99,7 +99,7 @@ export function keyedHeader(c: Cursor, complete = true): KeyedHeader {
   };
   const stateFollows = () => c.position === c.end - 2 || findNextState(c.bytes, c.position, c.end)?.at === c.position + 2;
   const { snapshot: key } = readSnapshot(c, complete, resume, stateFollows);
-  const n = c.u16();
+  const n = c.u16('number of states');
   for (let i = 0; i < n; i++) states.push(readState(c, states.length, { complete, last: i === n - 1 }));
   return { version, compressed, key, states, size: c.position };
 }
@@ -115,10 +115,10 @@ export function readStateMetaInfo(c: Cursor, id: number): RegisteredState {
 /** Parses an operator header; see `keyedHeader`. */
 export function operatorHeader(c: Cursor, complete = true): OperatorHeader {
   const version = readVersion(c, OLD_OPERATOR, [5, 6], 'operator');
-  const compressed = version >= 6 && c.bool();
+  const compressed = version >= 6 && c.bool('compressed');
   const states: RegisteredState[] = [];
   for (const last of [false, true]) {
-    const n = c.u16();
+    const n = c.u16(last ? 'number of broadcast states' : 'number of list states');
     for (let i = 0; i < n; i++)
       states.push(readState(c, states.length, { complete, last: last && i === n - 1, lastOfList: !last && i === n - 1 }));
   }
@@ -127,7 +127,7 @@ export function operatorHeader(c: Cursor, complete = true): OperatorHeader {
 
 function readVersion(c: Cursor, old: Readonly<Record<number, string>>, known: readonly number[], what: string): number {
   const at = c.position;
-  const version = c.i32();
+  const version = c.i32('format version');
   if (known.includes(version)) return version;
   const flink = old[version];
   if (flink !== undefined)
@@ -160,7 +160,7 @@ interface Place {
 function readState(c: Cursor, id: number, place: Place): RegisteredState {
   const name = c.utf('state name');
   const at = c.position;
-  const ordinal = c.i32();
+  const ordinal = c.i32('kind of state');
   const kind = KINDS[ordinal];
   if (kind === undefined) c.fail(`kind ${ordinal} of state ${name} is not known`, at);
   const options = new Map<string, string>();

@@ -21,6 +21,7 @@ const LAYERS = [
   'proto',
   'names',
   'tables',
+  'inspect',
   'stateinfo',
   'check',
   'sql',
