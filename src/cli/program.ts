@@ -4,6 +4,7 @@ import { checkCommand } from './commands/check.js';
 import { completionCommand } from './commands/completion.js';
 import { filesCommand } from './commands/files.js';
 import { findCommand } from './commands/find.js';
+import { inspectCommand } from './commands/inspect.js';
 import { lsCommand } from './commands/ls.js';
 import { metaCommand } from './commands/meta.js';
 import { schemaCommand } from './commands/schema.js';
@@ -48,6 +49,7 @@ export function createProgram(version: string, printed: string[] = []): Command 
     filesCommand,
     verifyCommand,
     checkCommand,
+    inspectCommand,
     uidCommand,
     stateinfoCommand,
     shellCommand,
