@@ -196,7 +196,8 @@ export class OpenedSnapshot {
       const millis = naming.ttlMillis?.(variant);
       if (millis !== undefined) return millis;
     }
-    return undefined;
+    const { ttlMillis } = variant.registered;
+    return ttlMillis === undefined ? undefined : BigInt(ttlMillis);
   }
 
   hintOf(operator: OperatorView): string | null {

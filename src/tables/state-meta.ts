@@ -4,13 +4,14 @@
  */
 import type { StreamHandle } from '../checkpoint/handles.js';
 import { StateQueryError } from '../errors.js';
+import { openOperatorState } from '../state/open.js';
 import { BIGINT, BOOLEAN, INTEGER, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { enumeratorConnector } from './source-offsets.js';
 import { column, OPERATOR_COLUMNS } from './spec.js';
-import type { OperatorStates, OperatorView, StateVariant } from './states.js';
+import type { OperatorPart, OperatorStates, OperatorView, StateVariant } from './states.js';
 import type { Filter, Table, TableSpec } from './table.js';
 
 export const STATE_META: TableSpec = {
@@ -84,7 +85,9 @@ function operatorCells(snapshot: OpenedSnapshot, operator: OperatorView): Row {
 function stateRow(snapshot: OpenedSnapshot, states: OperatorStates, v: StateVariant): Row {
   const { shape, registered } = v;
   const type = (t: SqlType | undefined) => (t === undefined ? null : sqlTypeText(t));
-  const reasons = [v.reason, ...v.notes, v.kind === 'broadcast' ? states.broadcastNote?.(v) : undefined].filter(r => r !== undefined);
+  const reasons = [v.reason, ...v.notes, v.kind === 'broadcast' ? differingCopies(snapshot, states, v) : undefined].filter(
+    r => r !== undefined,
+  );
   return {
     ...operatorCells(snapshot, v.operator),
     state_name: v.name,
@@ -112,6 +115,37 @@ function stateRow(snapshot: OpenedSnapshot, states: OperatorStates, v: StateVari
     decodable: v.reason === undefined,
     reason: reasons.length === 0 ? null : reasons.join('; '),
   };
+}
+
+/** Broadcast files up to this size are compared with each other. */
+const COMPARED_BYTES = 4 << 20;
+
+/** Every subtask stores a full copy of broadcast state. Says so when they differ: operator_state shows one of them. */
+function differingCopies(snapshot: OpenedSnapshot, states: OperatorStates, v: StateVariant): string | undefined {
+  const parts = states.managed.filter(p => v.subtasks.includes(p.subtask));
+  if (parts.length < 2 || parts.reduce((sum, p) => sum + handleBytes(p.handle.stream), 0) > COMPARED_BYTES) return undefined;
+  try {
+    const copies = new Set(parts.map(part => copyOf(snapshot, part, v)));
+    return copies.size === 1 ? undefined : 'the copies of the subtasks differ: operator_state_all has each';
+  } catch (error) {
+    if (error instanceof StateQueryError) return undefined;
+    throw error;
+  }
+}
+
+/** The entries of one copy in one text; their order means nothing. */
+function copyOf(snapshot: OpenedSnapshot, part: OperatorPart, v: StateVariant): string {
+  const reader = openOperatorState(part.handle, snapshot.contextOf(part));
+  try {
+    const state = reader.header.states.find(s => s.name === v.name && s.kind === 'broadcast');
+    const entries: string[] = [];
+    if (state !== undefined)
+      for (const e of reader.elements(state))
+        entries.push(Buffer.from(e.bytes.subarray(e.start, Math.max(e.end, e.valueEnd))).toString('latin1'));
+    return entries.sort().join('\0');
+  } finally {
+    reader.close();
+  }
 }
 
 /** Bytes of a handle, as it says itself. */

@@ -101,8 +101,6 @@ export interface OperatorStates {
   readonly problems: readonly PartProblem[];
   /** set when the raw keyed state of the operator was read as timers */
   readonly rawTimers?: boolean;
-  /** what is to be said of a broadcast state (copies that differ) */
-  broadcastNote?(variant: StateVariant): string | undefined;
   /** the variant that a header's registered state belongs to */
   variantOf(key: SerializerSnapshot | undefined, state: RegisteredState): StateVariant | undefined;
 }
@@ -125,7 +123,14 @@ export function readOperatorStates(
   const variants = new Map<string, StateVariant & { subtasks: number[] }>();
   const counts = new Map<string, number>();
   let rawTimers = false;
-  const add = (subtask: number, backend: string, codecs: CodecContext, key: SerializerSnapshot | undefined, state: RegisteredState) => {
+  const add = (
+    subtask: number,
+    backend: string,
+    codecs: CodecContext,
+    key: SerializerSnapshot | undefined,
+    state: RegisteredState,
+    told: { readonly unresolved?: string | undefined; readonly note?: string | undefined } = {},
+  ) => {
     const id = variantId(key, state);
     const known = variants.get(id);
     if (known !== undefined) {
@@ -147,8 +152,8 @@ export function readOperatorStates(
       variant,
       subtasks: [subtask],
       shape: parts,
-      reason,
-      notes,
+      reason: [reason, told.unresolved].filter(x => x !== undefined).join('; ') || undefined,
+      notes: told.note === undefined ? notes : [...notes, told.note],
     });
   };
   for (const subtask of operator.operator.subtasks) {
@@ -162,7 +167,12 @@ export function readOperatorStates(
         const reader = openKeyedState(subtask.managedKeyed as KeyedHandle, context);
         try {
           const header: KeyedHeader = reader.header;
-          for (const state of header.states) add(subtask.index, reader.backend, context.codecs, header.key, state);
+          const unresolved = header.states.some(mayNeedUserCode) ? reader.unresolved?.() : undefined;
+          for (const state of header.states)
+            add(subtask.index, reader.backend, context.codecs, header.key, state, {
+              unresolved: unresolved?.get(state.id),
+              note: header.keyGuess,
+            });
         } finally {
           reader.close();
         }
@@ -212,6 +222,14 @@ export function readOperatorStates(
     rawTimers,
     variantOf: (key, state) => variants.get(variantId(key, state)),
   };
+}
+
+/** A changelog holds merges of windows, not their results: what the job's own function would have to do is found by replaying it. */
+function mayNeedUserCode(state: RegisteredState): boolean {
+  return (
+    (state.stateType === 'REDUCING' || state.stateType === 'AGGREGATING' || state.stateType === 'FOLDING') &&
+    state.namespace?.serializer !== 'VoidNamespaceSerializer'
+  );
 }
 
 const identities = new WeakMap<SerializerSnapshot, string>();
