@@ -4,6 +4,7 @@
  *   {"job": "word count", "operators": [
  *     {"id": "23eaad2b…", "uid": "counter", "name": "count words", "parallelism": 2, "maxParallelism": 128, "chain": ["cbc357cc…", "23eaad2b…"]}]}
  *
+ * `fixtures/generator/…/GraphFile.java` writes it from a StreamGraph, with Flink 1.15 to 2.3.
  * `id` is the operator id; `uid` may stand alone, the id is its hash. The rest may be left out.
  */
 import { operatorIdOf } from '../checkpoint/uid.js';

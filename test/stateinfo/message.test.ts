@@ -154,6 +154,30 @@ describe.runIf(existsSync(SQL))('names out of a file', () => {
 });
 
 describe('a job graph', () => {
+  it.each([
+    ['1.20-kinds', '1.20-kinds-rocksdb-canonical', ['events Source: events', 'kinds-uid all the kinds', 'null counter without uid']],
+    ['2.3-operators', '2.3-operators-hashmap-canonical', undefined],
+  ])('%s, written by Flink, names every operator of its snapshot', async (name, fixture, named) => {
+    const file = join(ROOT, 'fixtures/stateinfo', `${name}.graph.json`);
+    const graph = parseGraph(readFileSync(file, 'utf8'), file);
+    const path = join(ROOT, 'fixtures/snapshots', fixture, 'snapshot');
+    const snapshot = await open(path, { graph });
+    const stated = JSON.parse(readFileSync(join(path, '../fixture.json'), 'utf8')) as {
+      readonly operators: readonly { readonly operator_id: string; readonly uid: string | null }[];
+    };
+    const ids = snapshot.operators.map(o => o.id).sort();
+    expect(ids).toEqual(stated.operators.map(o => o.operator_id).sort());
+    for (const o of stated.operators) expect(snapshot.operators.find(v => v.id === o.operator_id)?.uid).toBe(o.uid);
+    if (named !== undefined) expect(snapshot.operators.map(o => `${o.uid} ${o.name}`).sort()).toEqual(named);
+    const chains = new Map(graph.operators.map(o => [o.id, o.chain]));
+    const info = buildStateInfo(snapshot, { writtenBy: 'test', jobName: graph.job, chains });
+    snapshot.close();
+    expect(info.operators.map(o => o.chain)).toEqual(info.operators.map(o => [o.id]));
+    const read = await open(path, { beside: false, stateInfo: await written(info, `${name}.stateInfo`) });
+    expect(read.operators.map(o => o.name)).toEqual(info.operators.map(o => o.name));
+    read.close();
+  });
+
   it('names the operators of a file', async () => {
     const snapshot = openSnapshot(WORDCOUNT);
     const operators = snapshot.operators.map((o, i) => ({ id: o.id, name: `op ${i}`, parallelism: 2, chain: [o.id] }));
