@@ -3,14 +3,16 @@
  *
  * The registration of a timer state has it. Otherwise common serializers are tried on the changes: all keys must decode, what
  * stands behind them must end exactly, and each key must hash to the key group that it was logged under. Types whose keys
- * look and hash alike (Long and Double, a Tuple1 and its field) cannot be told apart: the most common one is taken.
+ * look and hash alike (Long and Double, a Tuple1 and its field) cannot be told apart: the most common one is taken. Kryo (generic
+ * keys, those of Scala jobs among them) writes the class in front of each key; strings and whole numbers can be checked.
  */
-import { type JavaKeyType, javaHashCode, javaKeyType } from '../checkpoint/java-hash.js';
-import { keyGroupOfHash } from '../checkpoint/key-groups.js';
+import { javaHashCode, javaKeyType } from '../checkpoint/java-hash.js';
+import { hashLong, hashString, keyGroupOfHash } from '../checkpoint/key-groups.js';
 import { StateQueryError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { Codec, CodecContext, SerializerSnapshot } from '../serializers/codec.js';
 import { readVersionedSnapshot } from '../serializers/registry.js';
+import { JsonText, type Value } from '../types.js';
 
 /** A change of keyed state: the bytes behind the state id, and what must follow the key. */
 export interface KeySample {
@@ -51,10 +53,11 @@ export function guessKey(
   if (samples.length === 0) return undefined;
   const fitting: SerializerSnapshot[] = [];
   for (const snapshot of candidates()) {
-    // a tuple is looked for only when nothing simpler fits
-    if (fitting.length > 0 && snapshot.serializer === 'TupleSerializer') break;
+    // a tuple, and Kryo, is looked for only when nothing simpler fits
+    if (fitting.length > 0 && /^(Tuple|Kryo)Serializer$/.test(snapshot.serializer)) break;
     const type = javaKeyType(snapshot);
-    if (type !== undefined && fits(samples, snapshot.codec(context), type, maxParallelism)) fitting.push(snapshot);
+    const hashes = type === undefined ? kryoHashes : (value: Value) => [javaHashCode(type, value)];
+    if (fits(samples, snapshot.codec(context), hashes, maxParallelism)) fitting.push(snapshot);
   }
   if (fitting.length === 0) return undefined;
   const [snapshot, ...alike] = fitting;
@@ -68,13 +71,25 @@ export function guessKey(
   };
 }
 
-function fits(samples: readonly KeySample[], codec: Codec, type: JavaKeyType, maxParallelism: number): boolean {
+/** Hash codes that an object of this value may have: whole numbers are Integers or Longs. */
+function kryoHashes(value: Value): readonly number[] {
+  if (!(value instanceof JsonText)) return [];
+  if (/^-?\d{1,19}$/.test(value.text)) return [hashLong(BigInt(value.text)), Number(BigInt.asIntN(32, BigInt(value.text)))];
+  return value.text.startsWith('"') ? [hashString(JSON.parse(value.text) as string)] : [];
+}
+
+function fits(
+  samples: readonly KeySample[],
+  codec: Codec,
+  hashes: (value: Value) => readonly (number | undefined)[],
+  maxParallelism: number,
+): boolean {
   const c = new Cursor(new Uint8Array(0));
   try {
     for (const { keyGroup, bytes, rest } of samples) {
       c.reset(bytes, 0, bytes.length);
-      const hash = javaHashCode(type, codec.read(c));
-      if (hash === undefined || keyGroupOfHash(hash, maxParallelism) !== keyGroup) return false;
+      const possible = hashes(codec.read(c));
+      if (!possible.some(hash => hash !== undefined && keyGroupOfHash(hash, maxParallelism) === keyGroup)) return false;
       rest(c);
     }
     return true;
@@ -88,6 +103,7 @@ function* candidates(): Generator<SerializerSnapshot> {
   for (const name of SIMPLE) yield read(simple(name));
   for (const fields of tuples(2)) yield read(tuple(fields));
   for (const fields of tuples(3)) yield read(tuple(fields));
+  yield read(kryo());
 }
 
 function* tuples(arity: number): Generator<readonly string[]> {
@@ -124,5 +140,20 @@ function tuple(fields: readonly string[]): Buffer {
     utf(`org.apache.flink.api.java.tuple.Tuple${fields.length}`),
     ints(1333245, 1, fields.length),
     ...fields.map(simple),
+  ]);
+}
+
+/** utf class · i32 2 · utf type class · the type's own registration (kind 0) · no default serializers: LinkedOptionalMaps */
+function kryo(): Buffer {
+  const name = utf('java.lang.Object');
+  const map = (...entries: readonly Buffer[]) => Buffer.concat([ints(0x4f2, 0xc69a3d70 | 0, entries.length), ...entries]);
+  const present = (bytes: Buffer) => Buffer.concat([Buffer.of(1), ints(bytes.length), bytes]);
+  return Buffer.concat([
+    utf('org.apache.flink.api.java.typeutils.runtime.kryo.KryoSerializerSnapshot'),
+    ints(2),
+    name,
+    map(Buffer.concat([name, present(name), present(Buffer.concat([name, ints(0)]))])),
+    map(),
+    map(),
   ]);
 }
