@@ -161,9 +161,10 @@ class Resolver implements Context {
       columns,
       complete: left.complete && right.complete,
       asText: async index => {
-        await left.asText(index);
-        const at = byName ? right.columns.findIndex(c => c.name.toLowerCase() === columns[index].name.toLowerCase()) : index;
-        if (at >= 0) await right.asText(at);
+        if (index < left.columns.length) await left.asText(index);
+        const name = columns[index].name.toLowerCase();
+        const at = byName ? right.columns.findIndex(c => c.name.toLowerCase() === name) : index;
+        if (at >= 0 && at < right.columns.length) await right.asText(at);
       },
     };
     const cut = await this.modifiersOfUnion(node.modifiers, output);

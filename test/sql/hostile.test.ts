@@ -11,12 +11,15 @@ import { HARMLESS, HOSTILE } from './hostile.js';
 
 let dir: string;
 let file: string;
+const temps: string[] = [];
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'sql-hostile-'));
   file = join(dir, 'secret.csv');
   writeFileSync(file, 'a,b\nsecret,2\n');
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => {
+  for (const path of [dir, ...temps]) rmSync(path, { recursive: true, force: true });
+});
 
 const kinds = [
   { name: 'duckdb', engine: 'duckdb', spill: false },
@@ -33,16 +36,23 @@ describe.each(kinds)('$name', ({ engine, spill }) => {
   let db: Database;
   let spillDir: string;
   beforeAll(async () => {
-    const before = new Set(readdirSync(tmpdir()));
-    db = await openDatabase({
-      engine,
-      spill,
-      memoryLimit: '200MB',
-      timeoutMs: 20_000,
-      snapshots: new Map([['s', fakeCatalog(people(), orders())]]),
-    });
-    const made = readdirSync(tmpdir()).find(n => n.startsWith('statequery-') && !before.has(n));
-    spillDir = spill && made !== undefined ? join(tmpdir(), made) : join(dir, 'none');
+    const before = process.env.TMPDIR;
+    const temp = mkdtempSync(join(tmpdir(), 'sql-hostile-spill-'));
+    process.env.TMPDIR = temp;
+    try {
+      db = await openDatabase({
+        engine,
+        spill,
+        memoryLimit: '200MB',
+        timeoutMs: 20_000,
+        snapshots: new Map([['s', fakeCatalog(people(), orders())]]),
+      });
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = before;
+    }
+    temps.push(temp);
+    spillDir = join(temp, readdirSync(temp)[0] ?? 'none');
   });
   afterAll(() => db.close());
   const spelled = (sql: string) => sql.replaceAll('FILE', file).replaceAll('DIR', spillDir);
