@@ -9,18 +9,28 @@
  *   state    kind   type   value
  *   word-count, "count words", fdae8dad403fd2441defe2c3680362f5, parallelism 2 of 128, key VARCHAR
  *     count  keyed  VALUE  BIGINT
+ *   4_group-aggregate (plan), GroupAggregate[4], 23eaad2bb152dd975bbc63554c2ca61f, parallelism 2 of 128
+ *     GroupAggregate(groupBy=[word], select=[word, SUM(n) AS total])
+ *     accState  keyed  VALUE  word VARCHAR → sum BIGINT
  */
+import { compareFlinkVersions } from '../checkpoint/flink-versions.js';
+import { parseSqlUid } from '../checkpoint/sql-uids.js';
 import { jsonOf, textOf } from '../io/json.js';
 import type { Paint } from '../output/color.js';
 import { escapeText } from '../output/escape.js';
 import { displayWidth, loadWidths, mayBeWide } from '../output/width.js';
 import type { OpenedSnapshot } from '../tables/snapshot.js';
+import type { OperatorView } from '../tables/states.js';
 import type { ColumnSpec } from '../tables/table.js';
 import type { Value } from '../types.js';
 import { type ObjectRow, tableObjects } from './table-rows.js';
 
 interface Facts {
   readonly snapshot: ObjectRow;
+  /** what the range of Flink releases is drawn from */
+  readonly evidence: readonly string[];
+  /** lines below the title of an operator, by its id */
+  readonly remarks: ReadonlyMap<string, readonly string[]>;
   readonly operators: readonly { readonly operator: ObjectRow; readonly states: readonly ObjectRow[] }[];
   /** states of no operator: master hooks */
   readonly others: readonly ObjectRow[];
@@ -34,11 +44,43 @@ function factsOf(snapshot: OpenedSnapshot): Facts {
     if (id === null) others.push(row);
     else states.set(id, [...(states.get(id) ?? []), row]);
   }
+  // the headers were read for the states: the serializers in them narrow the range
+  const flink = snapshot.flinkVersions();
   return {
-    snapshot: tableObjects(snapshot, 'snapshot')[0],
+    snapshot: { ...tableObjects(snapshot, 'snapshot')[0], flink_versions: flink.text },
+    evidence: flink.evidence.map(({ because, since, until }) => `${because}: ${rangeText(since, until)}`),
+    remarks: new Map(snapshot.operators.map(o => [o.id, remarksOf(snapshot, o)])),
     operators: tableObjects(snapshot, 'operators').map(operator => ({ operator, states: states.get(operator['operator_id']) ?? [] })),
     others,
   };
+}
+
+function rangeText(since: string | undefined, until: string | undefined): string {
+  if (since === undefined) return until === undefined ? 'any' : `${until} or earlier`;
+  if (until === undefined) return `${since} or later`;
+  return compareFlinkVersions(since, until) === 0 ? since : `${since}–${until}`;
+}
+
+function remarksOf(snapshot: OpenedSnapshot, operator: OperatorView): string[] {
+  const { uid, name } = operator;
+  const hint = snapshot.hintOf(operator);
+  const topology = snapshot.topologyOf(operator);
+  return [
+    ...(name !== null && isDescription(name) ? [name] : []),
+    ...(uid === null && name === null && hint !== null ? [`likely: ${hint}`] : []),
+    ...(topology === null ? [] : [topology]),
+  ].map(escapeText);
+}
+
+/** A plan's description of an exec node, which is no name. */
+const isDescription = (name: string): boolean => /^\w+\(.*\)$/s.test(name);
+
+/** `GroupAggregate[4]`, as Flink 2 calls the operators of exec nodes. */
+function shortName(name: string, uid: string): string {
+  if (!isDescription(name)) return `"${name}"`;
+  const kind = name.slice(0, name.indexOf('('));
+  const node = parseSqlUid(uid)?.nodeId;
+  return node === undefined ? kind : `${kind}[${node}]`;
 }
 
 const OPERATOR_FACTS = /^operator_|^parallelism$|^max_parallelism$/;
@@ -55,10 +97,12 @@ export function metaJson(snapshot: OpenedSnapshot, numbers: 'exact' | 'string'):
     const named =
       states.length === 0 ? [] : object('state_meta', states[0], name => name !== 'operator_uid_source' && name !== 'operator_hint');
     const list = states.map(s => `{${object('state_meta', s, name => OPERATOR_FACTS.test(name)).join(',')}}`);
-    return `{${[...own, ...named, `"states":[${list.join(',')}]`].join(',')}}`;
+    const remarks = JSON.stringify(facts.remarks.get(String(operator['operator_id'])) ?? []);
+    return `{${[...own, ...named, `"remarks":${remarks}`, `"states":[${list.join(',')}]`].join(',')}}`;
   });
   const masters = facts.others.map(row => `{${object('state_meta', row).join(',')}}`);
-  return `{"snapshot":{${object('snapshot', facts.snapshot).join(',')}},\n"operators":[${operators.join(',\n')}],\n"master_states":[${masters.join(',')}]}\n`;
+  const head = [...object('snapshot', facts.snapshot), `"flink_evidence":${JSON.stringify(facts.evidence)}`];
+  return `{"snapshot":{${head.join(',')}},\n"operators":[${operators.join(',\n')}],\n"master_states":[${masters.join(',')}]}\n`;
 }
 
 function columnsOf(snapshot: OpenedSnapshot, table: string): readonly ColumnSpec[] {
@@ -70,15 +114,16 @@ function columnsOf(snapshot: OpenedSnapshot, table: string): readonly ColumnSpec
 const COLUMNS = ['state', 'kind', 'type', 'value'] as const;
 type Line = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
-export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: number): Promise<string> {
+/** @param verbose what the range of Flink releases is drawn from, too */
+export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: number, verbose = false): Promise<string> {
   const facts = factsOf(snapshot);
   await loadWidthsFor([facts.snapshot, ...facts.operators.flatMap(o => [o.operator, ...o.states]), ...facts.others]);
-  const out: string[] = head(facts, paint, width);
+  const out: string[] = head(facts, paint, width, verbose);
   const groups = [
     ...facts.operators.map(({ operator, states }) => ({ title: titleOf(operator, states), states, operator })),
     ...(facts.others.length === 0 ? [] : [{ title: 'master hooks', states: facts.others, operator: {} as ObjectRow }]),
   ];
-  const lines = groups.map(g => g.states.map(row => lineOf(row, keyTypes(g.states).length > 1)));
+  const lines = groups.map(g => g.states.map(row => lineOf(row, keyTypes(g.states).length > 1, rowKey(g.states))));
   const widths = columnWidths(lines.flat(), width);
   const write = (line: Line, style: (text: string) => string = text => text): void => {
     const cells = COLUMNS.map(c => wrap(line[c], widths[c]));
@@ -91,8 +136,10 @@ export async function metaPage(snapshot: OpenedSnapshot, paint: Paint, width: nu
     out.push('');
     write({ state: 'state', kind: 'kind', type: 'type', value: 'value' }, paint.dim);
   }
-  groups.forEach(({ title, states }, g) => {
-    for (const [i, part] of wrap(title, width).entries()) out.push(paint.bold(i === 0 ? part : `  ${part}`));
+  groups.forEach(({ title, states, operator }, g) => {
+    for (const [i, part] of wrap(title, width - 2).entries()) out.push(paint.bold(i === 0 ? part : `  ${part}`));
+    for (const remark of facts.remarks.get(text(operator['operator_id'])) ?? [])
+      for (const part of wrap(remark, width - 4)) out.push(paint.dim(`    ${part}`));
     if (states.length === 0) out.push(paint.dim('  no state'));
     states.forEach((state, s) => {
       write(lines[g][s]);
@@ -108,7 +155,7 @@ async function loadWidthsFor(rows: readonly ObjectRow[]): Promise<void> {
   if (rows.some(row => Object.values(row).some(v => typeof v === 'string' && mayBeWide(v)))) await loadWidths();
 }
 
-function head(facts: Facts, paint: Paint, width: number): string[] {
+function head(facts: Facts, paint: Paint, width: number, verbose: boolean): string[] {
   const s = facts.snapshot;
   const states = [...facts.operators.flatMap(o => o.states), ...facts.others];
   const named = states.filter(row => (row['state_name'] ?? null) !== null);
@@ -116,7 +163,7 @@ function head(facts: Facts, paint: Paint, width: number): string[] {
   const opaque = named.filter(row => row['decodable'] === false).length;
   const yes = (name: string, words: string): string[] => (s[name] === true ? [words] : []);
   const modified = s['modified_at'] ?? null;
-  const facets = [
+  const facets: readonly (readonly [name: string, value: string])[] = [
     [
       text(s['kind']) || 'snapshot',
       [
@@ -129,6 +176,7 @@ function head(facts: Facts, paint: Paint, width: number): string[] {
     ],
     ['path', text(s['path'])],
     ['Flink', `${text(s['flink_versions']) || 'unknown'} (metadata version ${text(s['metadata_version'])})`],
+    ...(verbose ? facts.evidence.map(line => ['', line] as const) : []),
     [
       'size',
       [
@@ -155,17 +203,16 @@ function head(facts: Facts, paint: Paint, width: number): string[] {
 function titleOf(operator: ObjectRow, states: readonly ObjectRow[]): string {
   const uid = text(operator['operator_uid']);
   const name = text(operator['operator_name']);
-  const hint = text(states[0]?.['operator_hint']);
   const source = text(states[0]?.['operator_uid_source']);
   const finished = text(operator['finished']);
   return [
     ...(uid === '' ? [] : [source === '' || source === 'snapshot' ? uid : `${uid} (${source})`]),
-    ...(name === '' || name === uid ? [] : [`"${name}"`]),
-    ...(uid === '' && name === '' ? [hint === '' ? 'operator without a name' : `operator without a name (${hint})`] : []),
+    ...(name === '' || name === uid ? [] : [shortName(name, uid)]),
+    ...(uid === '' && name === '' ? ['operator without a name'] : []),
     text(operator['operator_id']),
     `parallelism ${text(operator['parallelism'])} of ${text(operator['max_parallelism'])}`,
     ...(finished === '' || finished === 'no' ? [] : [`${finished} finished`]),
-    ...(keyTypes(states).length === 1 ? [`key ${keyTypes(states)[0]}`] : []),
+    ...(keyTypes(states).length === 1 && rowKey(states) === undefined ? [`key ${keyTypes(states)[0]}`] : []),
   ].join(', ');
 }
 
@@ -174,7 +221,27 @@ function keyTypes(states: readonly ObjectRow[]): readonly string[] {
   return [...new Set(states.map(row => text(row['key_type'])).filter(type => type !== ''))];
 }
 
-function lineOf(row: ObjectRow, withKey: boolean): Line {
+/** The columns of the operator's key, where it is a row: they stand before each value. */
+function rowKey(states: readonly ObjectRow[]): string | undefined {
+  const types = keyTypes(states);
+  return types.length === 1 && types[0].startsWith('STRUCT(') ? fieldsText(types[0]) : undefined;
+}
+
+/** `STRUCT(a BIGINT, b VARCHAR)` as `a BIGINT, b VARCHAR`. */
+function fieldsText(type: string): string {
+  if (!type.startsWith('STRUCT(') || !type.endsWith(')')) return type;
+  let depth = 0;
+  let quoted = false;
+  for (let i = 0; i < type.length - 1; i++) {
+    const char = type[i];
+    if (char === '"') quoted = !quoted;
+    else if (!quoted && char === '(') depth++;
+    else if (!quoted && char === ')' && --depth === 0) return type;
+  }
+  return type.slice('STRUCT('.length, -1);
+}
+
+function lineOf(row: ObjectRow, withKey: boolean, keyColumns: string | undefined): Line {
   const key = text(row['key_type']);
   const namespace = text(row['namespace_type']);
   const mapKey = text(row['map_key_type']);
@@ -182,6 +249,7 @@ function lineOf(row: ObjectRow, withKey: boolean): Line {
   const mode = text(row['distribution_mode']);
   const size = row['size_bytes'] ?? null;
   const name = row['state_name'] ?? null;
+  const content = mapKey === '' ? fieldsText(value) : `${fieldsText(mapKey)} => ${fieldsText(value)}`;
   return {
     state: `  ${name === null ? (size === null ? '-' : `${thousands(size)} bytes`) : text(name)}`,
     kind: text(row['state_kind']),
@@ -189,7 +257,7 @@ function lineOf(row: ObjectRow, withKey: boolean): Line {
     value: [
       ...(withKey && key !== '' ? [`key ${key}`] : []),
       ...(namespace === '' ? [] : [`namespace ${namespace}`]),
-      ...(mapKey === '' && value === '' ? [] : [mapKey === '' ? value : `${mapKey} => ${value}`]),
+      ...(mapKey === '' && value === '' ? [] : [`${keyColumns === undefined || key === '' ? '' : `${keyColumns} → `}${content}`]),
     ].join(', '),
   };
 }

@@ -5,9 +5,11 @@
  */
 import { statSync } from 'node:fs';
 import { type Rebase, SnapshotFiles } from '../checkpoint/files.js';
+import { type FlinkVersions, flinkVersions } from '../checkpoint/flink-versions.js';
 import type { Metadata } from '../checkpoint/handles.js';
 import { locateSnapshot } from '../checkpoint/locate.js';
 import { readMetadataFile } from '../checkpoint/metadata.js';
+import { type TopologyId, topologyIds } from '../checkpoint/topology-ids.js';
 import { StateQueryError, UsageError } from '../errors.js';
 import { ReadStats } from '../io/source.js';
 import type { OperatorNames } from '../names/operator-names.js';
@@ -18,7 +20,7 @@ import type { StateContext } from '../state/entry.js';
 import { sqlTypeText } from '../types.js';
 import { catalogOf } from './catalog.js';
 import { type SnapshotFacts, snapshotFacts } from './facts.js';
-import { operatorHint } from './hint.js';
+import { operatorHint, topologyText } from './hint.js';
 import type { PumpContext } from './keyed-rows.js';
 import { nameOperators } from './names.js';
 import {
@@ -30,6 +32,7 @@ import {
   type ValueCodecs,
 } from './states.js';
 import type { Catalog } from './table.js';
+import { serializerEvidence } from './version-evidence.js';
 
 export interface OpenOptions {
   /** path prefixes, `old=new` */
@@ -90,6 +93,7 @@ export class OpenedSnapshot {
   readonly damage: StateQueryError[] = [];
   private readonly states = new Map<OperatorView, OperatorStates>();
   private readonly warned = new Set<string>();
+  private topology: Map<string, TopologyId> | undefined;
   private readonly kryoMessages: KryoMessages | undefined;
 
   constructor(
@@ -200,8 +204,26 @@ export class OpenedSnapshot {
     return ttlMillis === undefined ? undefined : BigInt(ttlMillis);
   }
 
+  /** What an operator without a name likely is. */
   hintOf(operator: OperatorView): string | null {
     return operator.uid !== null || operator.name !== null ? null : operatorHint(this.statesOf(operator), operator);
+  }
+
+  /** What the id of an operator without a uid tells of its place in the job graph; null where nothing. */
+  topologyOf(operator: OperatorView): string | null {
+    if (operator.uid !== null) return null;
+    this.topology ??= topologyIds(
+      this.operators.map(o => o.id),
+      new Set(this.operators.flatMap(o => (o.uid === null ? [] : [o.id]))),
+    );
+    const place = this.topology.get(operator.id);
+    const labels = new Map(this.operators.map(o => [o.id, o.uid ?? o.name ?? o.id]));
+    return place === undefined ? null : topologyText(place, id => labels.get(id) ?? id);
+  }
+
+  /** The range of Flink releases, narrowed by the serializers. Reads the headers of all operators. */
+  flinkVersions(): FlinkVersions {
+    return flinkVersions(this.metadata, serializerEvidence(this.operators.flatMap(o => this.statesOf(o).variants)));
   }
 
   facts(): SnapshotFacts {

@@ -23,7 +23,7 @@ export function metaCommand(program: Command): void {
         } else if (session.format === 'table' || session.format === 'box') {
           const { metaPage } = await import('../meta-page.js');
           const width = session.terminal ? Math.max(60, session.streams.stdout.columns ?? 100) : 100;
-          await session.print(await metaPage(snapshot, session.paint, width));
+          await session.print(await metaPage(snapshot, session.paint, width, flags.verbose > 0));
         } else {
           const { tableResult } = await import('../table-rows.js');
           await session.write(tableResult(snapshot, 'state_meta'));
