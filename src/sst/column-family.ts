@@ -4,7 +4,10 @@
  * Tables whose key ranges do not overlap (those of one level, and often more) are chained into one run, so that a scan has as
  * many tables open as overlap at one place, whatever the levels say. Tables whose range is not known are runs of their own.
  */
+import { CorruptError } from '../errors.js';
 import type { ByteSource } from '../io/source.js';
+import { readBlock } from './block.js';
+import { forEachEntry } from './entries.js';
 import { compareBytes, compareInternalKeys, TRAILER } from './internal-key.js';
 import { RangeDeletions } from './range-deletions.js';
 import { Run, type TableFile } from './run.js';
@@ -83,6 +86,35 @@ export class ColumnFamily {
     }
   }
 
+  /**
+   * Looks into the files that cannot have a key in the range by what the manifest says of them: one that has is not the file that the
+   * manifest means. Reads one block of each. @throws CorruptError
+   */
+  checkOutside(lower: Uint8Array | undefined, upper: Uint8Array | undefined): void {
+    for (const file of this.files) {
+      if (file.mightOverlap(lower, upper)) continue;
+      const table = file.acquire();
+      try {
+        const index = table.index();
+        if (!index.next()) continue;
+        const block = readBlock(table, { offset: index.offset, size: index.size }, table.dictionary);
+        let first: Uint8Array | undefined;
+        forEachEntry(block, table.origin, key => {
+          first ??= Uint8Array.from(key.subarray(0, Math.max(0, key.length - TRAILER)));
+        });
+        if (first !== undefined && !file.mightOverlap(first, undefined)) file.foreign(table);
+        if (
+          first !== undefined &&
+          file.smallest !== undefined &&
+          compareBytes(first, 0, first.length, file.smallest, 0, file.smallest.length - TRAILER) < 0
+        )
+          file.foreign(table);
+      } finally {
+        file.release();
+      }
+    }
+  }
+
   /** Closes the tables that no cursor uses; those in use are closed with their cursors. */
   close(): void {
     for (const file of [...this.idle]) file.evict();
@@ -118,6 +150,13 @@ class CachedFile implements TableFile {
     return (
       upper === undefined || smallest === undefined || compareBytes(smallest, 0, smallest.length - TRAILER, upper, 0, upper.length) < 0
     );
+  }
+
+  foreign(table: Table): never {
+    throw new CorruptError(`the first key of ${this.name} is not among those that the manifest says of it`, {
+      ...table.origin,
+      hint: 'another file lies in its place, or in that of the MANIFEST',
+    });
   }
 
   acquire(): Table {

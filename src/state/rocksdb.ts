@@ -71,7 +71,7 @@ class Database {
   private readonly opened = new Map<number, ColumnFamily>();
 
   constructor(
-    handle: IncrementalHandle,
+    private readonly handle: IncrementalHandle,
     header: KeyedHeader,
     private readonly context: StateContext,
   ) {
@@ -109,6 +109,11 @@ class Database {
             });
         },
       });
+      const { first, count } = this.handle.range;
+      if (count > 0) {
+        const { lower, upper } = keyRange(first, first + count - 1, keyGroupBytes(this.context.maxParallelism));
+        family.checkOutside(lower, upper);
+      }
       this.opened.set(state.id, family);
     }
     return family;

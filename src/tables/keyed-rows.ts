@@ -304,7 +304,7 @@ export class KeyedPump {
     row.namespaceEnd = entry.namespaceEnd;
     row.valueStart = entry.valueStart;
     row.valueEnd = entry.valueEnd;
-    if (entry.unsplit !== undefined) {
+    if (entry.unsplit !== undefined && shape.form !== 'timer') {
       this.emit(plan);
       return;
     }
@@ -335,7 +335,12 @@ export class KeyedPump {
     const c = this.at(entry.userKeyStart, entry.userKeyEnd);
     row.timerAt = c.take(8, 'timestamp of the timer');
     // the reader found the ends of what does not know its own
-    if (entry.unsplitKey !== undefined || shape.key?.unbounded === true || shape.namespace?.unbounded === true) {
+    if (
+      entry.unsplit !== undefined ||
+      entry.unsplitKey !== undefined ||
+      shape.key?.unbounded === true ||
+      shape.namespace?.unbounded === true
+    ) {
       this.emit(plan);
       return;
     }

@@ -180,18 +180,22 @@ export function readOperatorStates(
     }
     if (subtask.rawKeyed !== undefined) {
       const handle = subtask.rawKeyed;
+      const failed = problems.length;
+      const raw: number[] = [];
       guard('raw-keyed', subtask.index, () => {
         const opened = openRawKeyedState(handle, context);
         try {
           if (opened.kind !== 'timers') return;
           rawTimers = true;
-          keyed.push({ operator, subtask: subtask.index, handle, raw: true });
+          raw.push(subtask.index);
           const { header } = opened.reader;
           for (const state of header.states) add(subtask.index, 'raw-keyed', context.codecs, header.key, state);
         } finally {
           opened.close();
         }
       });
+      // what cannot be read may hold timers
+      if (raw.length > 0 || problems.length > failed) keyed.push({ operator, subtask: subtask.index, handle, raw: true });
     }
     if (subtask.managedOperator !== undefined && subtask.managedOperator.empty !== true) {
       managed.push({ operator, subtask: subtask.index, handle: subtask.managedOperator });
