@@ -1,7 +1,10 @@
 /** state_handles, files and raw_state of real snapshots. */
-import { existsSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+import { cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { tableObjects } from '../../src/cli/table-rows.js';
+import { openSnapshot } from '../../src/tables/snapshot.js';
 import { fixture, HAS_SHARED, hexOf, rowsOf, stated, sum } from './support.js';
 
 const SNAPSHOTS = [
@@ -54,5 +57,20 @@ describe('raw_state', () => {
     // i32 count, then i64s
     for (const { value_bytes: bytes, value_size: size } of groups)
       expect(BigInt(4 + 8 * parseInt(hexOf(bytes).slice(0, 8), 16))).toBe(size);
+  });
+});
+
+describe('a checkpoint that is removed while it is read', () => {
+  it('is said as such', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'statequery-removed-'));
+    try {
+      cpSync(fixture('2.3-small-hashmap-native'), directory, { recursive: true });
+      const snapshot = openSnapshot(directory);
+      rmSync(directory, { recursive: true });
+      expect(() => tableObjects(snapshot, 'keyed_state_raw')).toThrow('the snapshot vanished while it was being read');
+      snapshot.close();
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 });
