@@ -16,7 +16,8 @@ export { type Column, type ColumnBatch, columnValue } from './io/column.js';
 export { type JsonOptions, jsonOf, textOf } from './io/json.js';
 export { ReadStats } from './io/source.js';
 export { openClassPool } from './java/jar.js';
-export type { KnownName, OperatorNames } from './names/operator-names.js';
+export { type KnownName, mergeNames, type OperatorNames, planNames } from './names/operator-names.js';
+export { type CompiledPlan, parsePlan, readPlan } from './names/plan.js';
 export { type PlainObject, type PlainValue, plainValue, rows, type ScanOptions, scanRows } from './output/objects.js';
 export { openProto, type ProtoSchemas } from './proto/schema.js';
 export {
@@ -28,6 +29,9 @@ export {
   type QueryResult,
   type ResultColumn,
 } from './sql/engine.js';
+export { type BuildOptions, buildStateInfo } from './stateinfo/build.js';
+export { decodeStateInfo, encodeStateInfo, readStateInfo, type StateInfo } from './stateinfo/message.js';
+export { type GatheredNames, gatherNames, type NameSources } from './stateinfo/sources.js';
 export { OpenedSnapshot, type OpenOptions, openSnapshot, type ProtoSetting, type TtlSetting } from './tables/snapshot.js';
 export type {
   BoundColumn,

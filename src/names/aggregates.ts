@@ -35,7 +35,8 @@ export interface Aggregates {
 
 /** The calls of a node. @param flags whether each call retracts */
 export function aggregateCalls(calls: unknown, flags: unknown, retracts: boolean): AggregateCall[] {
-  return (Array.isArray(calls) ? calls : []).map((call: PlanJson, i) => ({
+  const list = (Array.isArray(calls) ? calls : []).map((call): PlanJson => (typeof call === 'object' && call !== null ? call : {}));
+  return list.map((call, i) => ({
     functionName: functionName(call),
     argList: integers(call['argList']),
     filtered: typeof call['filterArg'] === 'number' && call['filterArg'] >= 0,

@@ -58,7 +58,7 @@ describe.runIf(existsSync(STATED))('the page', () => {
   it('has names where a plan has them', async () => {
     const page = await pageOf(join(STATED, 'group-agg-grouping-sets-1.20/snapshot'));
     expect(page).toMatch(/^15_group-aggregate \(plan\), GroupAggregate\[15\], [0-9a-f]{32}, parallelism 2 of$/m);
-    expect(page).toMatch(/^  accState +keyed +VALUE +user VARCHAR, item INTEGER, "\$e" BIGINT\n +→ count1 BIGINT$/m);
+    expect(page).toMatch(/^ {2}accState +keyed +VALUE +user VARCHAR, item INTEGER, "\$e" BIGINT\n +→ count1 BIGINT$/m);
   });
   it.each(['window-hop-onephase-1.20', 'match-recognize-heap-canonical-1.20', 'dedup-alltypes-lastrow-heap-canonical-1.20'])(
     'of %s fits 100 columns',

@@ -6,6 +6,7 @@ import { readMetadataFile } from '../../src/checkpoint/metadata.js';
 import { ReadStats } from '../../src/io/source.js';
 import { planNames } from '../../src/names/operator-names.js';
 import { type CompiledPlan, parsePlan, readPlan } from '../../src/names/plan.js';
+import { planNaming } from '../../src/names/plan-states.js';
 import { type OpenedSnapshot, openSnapshot } from '../../src/tables/snapshot.js';
 import type { StateVariant } from '../../src/tables/states.js';
 import { sqlTypeText } from '../../src/types.js';
@@ -193,6 +194,25 @@ describe.runIf(existsSync(STATED))('every plan of the stated savepoints', () => 
 });
 
 describe('a plan', () => {
+  it('with parts of other kinds than expected names nothing of them', () => {
+    const text = JSON.stringify({
+      nodes: [
+        { id: 1, type: 'stream-exec-exchange_1', outputType: 'ROW<`a` INT>' },
+        { id: 2, type: 'stream-exec-group-aggregate_1', grouping: [7], aggCalls: [null, 3, { argList: 'x', type: {} }], outputType: 9 },
+        { id: 3, type: 'stream-exec-rank_1', partition: null, orderBy: [], rankStrategy: { primaryKeys: [null] } },
+      ],
+      edges: [null, { source: 1, target: 2 }, { source: 1, target: 3 }],
+    });
+    const { nodes } = parsePlan(text);
+    const namesOf = (id: number, name: string) => {
+      const node = nodes.get(id);
+      return node === undefined ? undefined : planNaming(node, `${id}_x`, 'the plan').namesOf({ name, kind: 'keyed' });
+    };
+    expect(namesOf(2, 'distinctAcc_0')).toEqual([]);
+    expect(namesOf(2, 'accState')?.every(n => n.key === undefined)).toBe(true);
+    expect(namesOf(3, 'data-state-with-update')?.map(n => n.key)).toEqual([{ kind: 'row', columns: [] }]);
+  });
+
   it('is refused when it is none', () => {
     expect(() => parsePlan('{', 'p.json')).toThrow(/the plan is no JSON/);
     expect(() => parsePlan('[]', 'p.json')).toThrow(/no list of nodes/);
