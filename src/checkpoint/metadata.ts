@@ -187,7 +187,8 @@ function readBody(r: MetadataReader, version: number): Metadata {
   if (format.properties) {
     r.part = 'checkpoint properties';
     const offset = c.position;
-    if (c.i32('magic of a Java object stream') !== JAVA_STREAM_MAGIC) c.fail('the operators are not followed by a Java object stream (ac ed 00 05)', offset);
+    if (c.i32('magic of a Java object stream') !== JAVA_STREAM_MAGIC)
+      c.fail('the operators are not followed by a Java object stream (ac ed 00 05)', offset);
     properties = { bytes: c.bytes.subarray(offset), offset };
   } else c.expectEnd('the operators');
   const layout: MetadataLayout =
