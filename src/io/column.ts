@@ -3,7 +3,7 @@
  *
  *   FixedColumn    width 1 2 4 8 16, little-endian: numbers, decimals, times, UUID, INTERVAL
  *   BytesColumn    offsets u32[n+1] into one heap: VARCHAR and JSON (UTF-8), BLOB
- *   StructColumn   a child a field, all of the same length
+ *   StructColumn   a child a field, all of the same length; an AbsentColumn where nobody reads the field
  *   ListColumn     offsets u32[n+1] into one child (LIST) or a key and a value child (MAP)
  *
  *   validity       u8 a row: 1 valid, 0 NULL; a NULL row still has its slot in the data and in every child of a STRUCT
@@ -12,7 +12,7 @@
  * `length` counts rows; `truncate(n)` takes rows back; `clear()` starts the next batch in the same memory.
  */
 import { SqlError } from '../errors.js';
-import { Decimal, Interval, JsonText, MapValue, type SqlType, Struct, sqlTypeText, Timestamp, type Value } from '../types.js';
+import { Decimal, HUGEINT, Interval, JsonText, MapValue, type SqlType, Struct, sqlTypeText, Timestamp, type Value } from '../types.js';
 
 export type Column = FixedColumn | BytesColumn | StructColumn | ListColumn;
 
@@ -22,11 +22,14 @@ export interface ColumnBatch {
   readonly columns: readonly Column[];
 }
 
-/** A new empty column of `type`; `capacity` rows to start with, growing as needed. */
-export function createColumn(type: SqlType, capacity = 2048): Column {
+/**
+ * A new empty column of `type`; `capacity` rows to start with, growing as needed.
+ * @param fields of a STRUCT: the names of those that are read; undefined: all
+ */
+export function createColumn(type: SqlType, capacity = 2048, fields?: readonly string[]): Column {
   switch (type.kind) {
     case 'STRUCT':
-      return new StructColumn(type, capacity);
+      return new StructColumn(type, capacity, fields);
     case 'LIST':
     case 'MAP':
       return new ListColumn(type, capacity);
@@ -371,11 +374,29 @@ export class BytesColumn extends ColumnBase {
   }
 }
 
+/** Stands for a field that nobody reads: takes anything, has nothing. Engines fill NULL in. */
+export class AbsentColumn extends FixedColumn {
+  /** @param field type of what is left out */
+  constructor(readonly field: SqlType) {
+    super(HUGEINT, 1);
+  }
+  override slot(): number {
+    return 0;
+  }
+  override truncate(): void {}
+  override push(): void {}
+  override pushNull(): void {}
+}
+
 export class StructColumn extends ColumnBase {
   readonly children: readonly Column[];
-  constructor(type: SqlType & { kind: 'STRUCT' }, capacity: number) {
+  /** a field each: false where the child is an AbsentColumn */
+  readonly wanted: readonly boolean[];
+  /** @param fields names of the fields that are read; undefined: all */
+  constructor(type: SqlType & { kind: 'STRUCT' }, capacity: number, fields?: readonly string[]) {
     super(type, capacity);
-    this.children = type.fields.map(f => createColumn(f.type, capacity));
+    this.wanted = type.fields.map(f => fields === undefined || fields.includes(f.name));
+    this.children = type.fields.map((f, i) => (this.wanted[i] ? createColumn(f.type, capacity) : new AbsentColumn(f.type)));
   }
   /** Begins a valid row; the caller pushes one value to each child. */
   begin(): void {
@@ -474,7 +495,7 @@ export function mapKeyIdentity(v: Value): unknown {
 
 /** The JavaScript value of a row, in the forms of `types.ts` (JSON as JsonText). For row-wise consumers and tests. */
 export function columnValue(column: Column, row: number): Value {
-  if (column.validity[row] === 0) return null;
+  if (column instanceof AbsentColumn || column.validity[row] === 0) return null;
   if (column instanceof FixedColumn) return fixedValue(column, row);
   if (column instanceof BytesColumn) {
     const bytes = column.bytesAt(row);

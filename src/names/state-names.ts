@@ -3,6 +3,7 @@
  * codecs of a state. A named codec reads, skips and appends exactly as before; its SQL type alone differs.
  */
 import type { Codec } from '../serializers/codec.js';
+import { wiredLike } from '../serializers/wire.js';
 import type { SqlType } from '../types.js';
 import { NameMismatch, type NameTree, nameType } from './name-tree.js';
 
@@ -92,7 +93,7 @@ function tryNames<T extends NamedParts>(parts: T, names: StateNames): T | string
 /** The codec under another type of the same form. */
 export function withType(codec: Codec, type: SqlType): Codec {
   if (type === codec.type) return codec;
-  if (Object.getPrototypeOf(codec) === Object.prototype) return { ...codec, type };
+  if (Object.getPrototypeOf(codec) === Object.prototype) return wiredLike({ ...codec, type }, codec);
   return {
     type,
     length: codec.length,

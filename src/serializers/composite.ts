@@ -13,6 +13,7 @@ import type { Cursor } from '../io/cursor.js';
 import { INSIDE_JSON, jsonOf, jsonString } from '../io/json.js';
 import { JSON_TYPE, JsonText, type SqlType, Struct, type StructExtra, type Value } from '../types.js';
 import { boundsOf, type Codec, hidesEnd } from './codec.js';
+import { withWire } from './wire.js';
 
 export interface Part {
   readonly name: string;
@@ -112,7 +113,7 @@ export function compositeCodec(parts: readonly Part[], options: CompositeOptions
       out.push(read(c));
       return;
     }
-    const { children } = out;
+    const { children, wanted } = out;
     const start = c.position;
     out.begin();
     for (let i = 0; i < n; i++) {
@@ -120,11 +121,13 @@ export function compositeCodec(parts: readonly Part[], options: CompositeOptions
         children[i].pushNull();
         continue;
       }
-      codecs[i].append(c, children[i]);
+      if (wanted[i]) codecs[i].append(c, children[i]);
+      else codecs[i].skip(c);
       if (c.position === c.end && i < n - 1 && codecs[i].unbounded === true) refusePartial(c, start, read, out);
     }
   };
-  return { type: jsonOnly ? JSON_TYPE : fields, length, ...obstacles(parts), read, skip, append };
+  const codec: Codec = { type: jsonOnly ? JSON_TYPE : fields, length, ...obstacles(parts), read, skip, append };
+  return jsonOnly || codec.unbounded === true ? codec : withWire(codec, { kind: 'parts', flagged, parts: codecs });
 }
 
 /**

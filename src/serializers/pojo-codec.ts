@@ -16,6 +16,7 @@ import { JsonText, type SqlType, Struct, type StructExtra, sameType, type Value 
 import { boundsOf, type Codec } from './codec.js';
 import { compositeCodec, type Part } from './composite.js';
 import { takeRestHex } from './opaque.js';
+import { wireOf, withWire } from './wire.js';
 
 const IS_NULL = 1;
 const OWN_FIELDS = 2;
@@ -76,7 +77,7 @@ export function pojoCodec(shape: PojoShape): Codec {
     const { className, codec } = subclassOf(c, flags);
     return asBase(own.type, className, codec.type, codec.read(c));
   };
-  return {
+  const codec: Codec = {
     type: own.type,
     length: -1,
     ...(reasons.length === 0 ? {} : { opaque: reasons.join(' · ') }),
@@ -96,6 +97,8 @@ export function pojoCodec(shape: PojoShape): Codec {
       } else out.push(read(c));
     },
   };
+  const wire = wireOf(own);
+  return wire?.kind === 'parts' ? withWire(codec, { ...wire, lead: OWN_FIELDS }) : codec;
 }
 
 /** A subclass whose fields nothing tells: all that follows. */

@@ -14,10 +14,11 @@ import type { Cursor } from '../io/cursor.js';
 import { BIGINT, BOOLEAN, DOUBLE, FLOAT, INTEGER, SMALLINT, type SqlType, TINYINT, VARCHAR, type Value } from '../types.js';
 import { type Codec, codecOf } from './codec.js';
 import { simpleDefinition } from './simple.js';
+import { withWire } from './wire.js';
 
 /** A codec of `width` big-endian bytes that are the column's bytes turned round. */
-function fixed(type: SqlType, width: number, read: (c: Cursor) => Value): Codec {
-  return codecOf({
+function fixed(type: SqlType, width: 1 | 2 | 4 | 8, read: (c: Cursor) => Value): Codec {
+  const codec = codecOf({
     type,
     length: width,
     read,
@@ -29,6 +30,7 @@ function fixed(type: SqlType, width: number, read: (c: Cursor) => Value): Codec 
       } else out.push(read(c));
     },
   });
+  return withWire(codec, { kind: 'fixed', width });
 }
 
 export const BOOLEAN_CODEC: Codec = codecOf({
@@ -41,6 +43,7 @@ export const BOOLEAN_CODEC: Codec = codecOf({
     else out.push(c.bool());
   },
 });
+withWire(BOOLEAN_CODEC, { kind: 'boolean' });
 export const BYTE_CODEC: Codec = fixed(TINYINT, 1, c => c.i8());
 export const SHORT_CODEC: Codec = fixed(SMALLINT, 2, c => c.i16());
 export const INT_CODEC: Codec = fixed(INTEGER, 4, c => c.i32());

@@ -13,6 +13,7 @@ import type { Cursor } from '../io/cursor.js';
 import { VARCHAR } from '../types.js';
 import type { Codec } from './codec.js';
 import { simpleDefinition } from './simple.js';
+import { withWire } from './wire.js';
 
 /** Reads the length in units; -1 for null. Checked against the bytes that remain. */
 function readLength(c: Cursor, nullable: boolean): number {
@@ -78,7 +79,7 @@ function appendUnits(c: Cursor, n: number, out: BytesColumn): void {
 }
 
 function stringCodec(nullable: boolean): Codec {
-  return {
+  const codec: Codec = {
     type: VARCHAR,
     length: -1,
     read(c) {
@@ -96,6 +97,7 @@ function stringCodec(nullable: boolean): Codec {
       else out.push(readUnits(c, n));
     },
   };
+  return withWire(codec, { kind: 'string', nullable });
 }
 
 /** String: null in band. */

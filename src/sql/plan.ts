@@ -5,6 +5,7 @@
 import type { Catalog, ScanExplanation } from '../tables/table.js';
 import { sqlTypeText } from '../types.js';
 import { document, treeText } from './ast.js';
+import { narrowScans } from './narrow.js';
 import { type ParsedStatement, type Parser, parseStatement } from './parse.js';
 import { resolveStatement } from './resolve.js';
 import type { ScanUse } from './scan-use.js';
@@ -40,6 +41,7 @@ export async function planStatement(whole: string, text: StatementText, options:
     scanFunction: options.scanFunction,
     nextScanId: options.nextScanId,
   });
+  narrowScans(node, resolved.scans, options.scanFunction);
   const sql = await engine.deserialize(treeText(document(node)));
   return { parsed, sql: sql.trim().replace(/;$/, ''), scans: resolved.scans, usedParameters: resolved.usedParameters };
 }

@@ -14,6 +14,8 @@ import type { CteUse } from './relations.js';
 export const TEXT_MARK = '\u00b7text';
 /** the hidden first column of the scan function: what stands when no column is wanted */
 export const ROWS_COLUMN = '\u0001rows';
+/** instead of it, the only column of a scan that counts its rows: how many, in parts */
+export const COUNT_COLUMN = '\u0001count';
 
 export interface ScanColumn extends Projection {
   readonly physical: string;
@@ -23,6 +25,8 @@ export interface ScanColumn extends Projection {
 export class ScanUse {
   private readonly offers: { readonly filter: Filter; readonly through: readonly CteUse[] }[] = [];
   limit: number | undefined;
+  /** the statement asks for nothing but the number of rows */
+  counted = false;
   private readonly needs = new Map<string, ScanColumn>();
   /** the table in FROM; its SELECT list is filled in by `finishScans` */
   readonly node: SubqueryTable;
@@ -80,6 +84,12 @@ export class ScanUse {
       });
   }
 
+  /** Notes that of a STRUCT column only these fields are read. */
+  leaveOut(physical: string, fields: readonly string[] | undefined): void {
+    const column = this.needs.get(physical);
+    if (column !== undefined && fields !== undefined) this.needs.set(physical, { ...column, fields });
+  }
+
   exposeAll(): void {
     for (const column of this.bound.columns) this.need(column, 'main');
   }
@@ -91,7 +101,7 @@ export class ScanUse {
   /** What the scan will be asked. */
   request(): ScanRequest {
     return {
-      columns: this.columns.map(({ name, form }) => ({ name, form })),
+      columns: this.columns.map(({ name, form, fields }) => ({ name, form, ...(fields === undefined ? {} : { fields }) })),
       filters: this.filters,
       ...(this.limit === undefined ? {} : { limit: this.limit }),
     };

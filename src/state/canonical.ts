@@ -61,6 +61,9 @@ export class CanonicalCursor implements EntryCursor {
   private readonly wanted: Uint8Array;
   private readonly keyFilter: KeyFilter | undefined;
   private readonly split: boolean;
+  /** the composite key of the current entry, behind its key group */
+  private compositeStart = 0;
+  private compositeEnd = 0;
   private nextPlace = 0;
   /** state of the entries to come; `state` is that of the entry shown */
   private current = 0;
@@ -100,6 +103,25 @@ export class CanonicalCursor implements EntryCursor {
     } catch (error) {
       throw withWhere(error, this.context.where, this.source.name);
     }
+  }
+
+  skip(limit: number): number {
+    let passed = 0;
+    try {
+      while (passed < limit) {
+        if (this.ended) this.closeGroup();
+        if (!this.inGroup && !this.openGroup()) break;
+        if (this.keyFilter === undefined && this.wanted[this.current] === 1) passed += this.pass(limit - passed);
+        if (passed < limit && this.entry()) passed++;
+      }
+    } catch (error) {
+      throw withWhere(error, this.context.where, this.source.name);
+    }
+    return passed;
+  }
+
+  splitNow(): void {
+    if (!this.split) this.splitKey(this.bytes, this.compositeStart, this.compositeEnd, this.state);
   }
 
   close(): void {
@@ -163,9 +185,38 @@ export class CanonicalCursor implements EntryCursor {
     window.need(count, what);
   }
 
+  /**
+   * Passes over entries of one state that lie whole in the window, up to its last one; what is unusual is left to `entry`.
+   * @returns how many
+   */
+  private pass(limit: number): number {
+    const { window, prefix, keyGroup } = this;
+    const { bytes } = window;
+    // behind an entry there is more in its key group
+    const end = Math.min(window.end, this.groupEnd - window.base - 1);
+    const first = prefix === 1 ? keyGroup : keyGroup >> 8;
+    const second = keyGroup & 0xff;
+    let p = window.position;
+    let passed = 0;
+    while (passed < limit && p + 8 <= end) {
+      const keyLength = (bytes[p] << 24) | (bytes[p + 1] << 16) | (bytes[p + 2] << 8) | bytes[p + 3];
+      if (keyLength < prefix || bytes[p + 4] !== first || (prefix === 2 && bytes[p + 5] !== second)) break;
+      const at = p + 4 + keyLength;
+      if (at + 4 > end) break;
+      const valueLength = (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3];
+      const next = at + 4 + valueLength;
+      if (valueLength < 0 || next > end) break;
+      p = next;
+      passed++;
+    }
+    window.position = p;
+    return passed;
+  }
+
   /** Reads one entry. @returns whether it is wanted */
   private entry(): boolean {
     const { window, prefix } = this;
+    if (this.wanted[this.current] === 0) this.pass(Number.POSITIVE_INFINITY);
     if (window.end - window.position < 4) this.need(4, 'length of a key');
     let p = window.position;
     let bytes = window.bytes;
@@ -197,6 +248,8 @@ export class CanonicalCursor implements EntryCursor {
       this.state = state;
       this.bytes = bytes;
       this.base = window.base;
+      this.compositeStart = keyStart;
+      this.compositeEnd = at;
       this.valueStart = at + 4;
       this.valueEnd = at + 4 + valueLength;
     }

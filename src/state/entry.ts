@@ -112,6 +112,13 @@ export interface EntryCursor {
    * reason. Bytes that could not be told apart stand in the range of the first of them, the later ranges are empty.
    */
   readonly unsplitKey?: string;
+  /**
+   * Passes over the next entries without showing them, and without a look at what is in them: what counting needs.
+   * @returns how many, at most `limit`; 0 at the end
+   */
+  skip?(limit: number): number;
+  /** With `split: false`: splits the key of the current entry after all (for messages). */
+  splitNow?(): void;
   close(): void;
 }
 

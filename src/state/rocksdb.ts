@@ -192,6 +192,26 @@ class RocksdbCursor implements EntryCursor {
     }
   }
 
+  skip(limit: number): number {
+    let passed = 0;
+    try {
+      while (passed < limit) {
+        const { visible } = this;
+        if (visible === undefined || !visible.next()) {
+          if (!this.openNext()) break;
+        } else if (this.take(visible)) passed++;
+      }
+    } catch (error) {
+      throw withWhere(error, this.context.where);
+    }
+    return passed;
+  }
+
+  splitNow(): void {
+    const { visible } = this;
+    if (!this.split && visible !== undefined) this.splitKey(visible, visible.bytes, visible.keyStart + this.prefix, visible.keyEnd);
+  }
+
   close(): void {
     this.visible?.close();
     this.visible = undefined;

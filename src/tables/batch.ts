@@ -12,12 +12,16 @@ export const BATCH_ROWS = 2048;
 export class BatchWriter {
   readonly columns: readonly Column[];
   rows = 0;
-  /** @param onCut called at the end of the scan when times finer than microseconds were cut */
+  /**
+   * @param onCut called at the end of the scan when times finer than microseconds were cut
+   * @param fields of each column: Projection.fields
+   */
   constructor(
     types: readonly SqlType[],
     readonly onCut?: () => void,
+    fields: readonly (readonly string[] | undefined)[] = [],
   ) {
-    this.columns = types.map(type => createColumn(type, BATCH_ROWS));
+    this.columns = types.map((type, i) => createColumn(type, BATCH_ROWS, fields[i]));
   }
   clear(): void {
     this.rows = 0;

@@ -12,6 +12,7 @@ import { jsonOf, textOf } from '../io/json.js';
 import type { ReadStats } from '../io/source.js';
 import type { Codec } from '../serializers/codec.js';
 import { opaqueJson } from '../serializers/opaque.js';
+import { compileDecoder, type Decoder } from '../serializers/wire.js';
 import type { EntryCursor, EntryFilter, KeyedStateReader, StateContext } from '../state/entry.js';
 import { JsonText } from '../types.js';
 import type { BatchWriter } from './batch.js';
@@ -57,6 +58,10 @@ export interface PumpPlan {
   /** key groups and keys for one variant set; see key-lookup.ts */
   filterOf(part: KeyedPart, variants: readonly StateVariant[]): Pick<EntryFilter, 'keyGroups' | 'keys'> | undefined;
   readonly values: boolean;
+  /** false: no column needs the key, the namespace or the map key */
+  readonly split?: boolean;
+  /** rows are counted, nothing is asked of them */
+  readonly counts?: boolean;
   /** whether timers are wanted, which may also lie in raw keyed state */
   readonly timers?: boolean;
   /**
@@ -84,6 +89,14 @@ function oneByOne(filter: EntryFilter, states: ReadonlySet<number>): readonly En
   return [...states].sort((a, b) => a - b).map(id => ({ ...filter, states: new Set([id]) }));
 }
 
+/** Entries counted in one step. */
+const COUNT_STEP = 1 << 16;
+
+/** Whether every entry of a state is one row. */
+function rowEach({ shape }: StateVariant, reader: KeyedStateReader): boolean {
+  return shape.form === 'single' || (shape.form === 'map' && reader.layout === 'composite');
+}
+
 /** Walks the parts; `step()` adds the rows of one entry and says whether there was one. */
 export class KeyedPump {
   private readonly parts: { readonly states: OperatorStates; readonly part: KeyedPart }[];
@@ -102,6 +115,8 @@ export class KeyedPump {
   private reader: KeyedStateReader | undefined;
   private entries: EntryCursor | undefined;
   private byState: (VariantPlan | undefined)[] = [];
+  /** every entry of the part is one row, which is only counted */
+  private counting = false;
   private readonly row: KeyedRow;
 
   constructor(
@@ -136,7 +151,14 @@ export class KeyedPump {
     for (;;) {
       try {
         if (this.entries === undefined && !this.openNext()) return false;
-        if ((this.entries as EntryCursor).next()) {
+        if (this.counting && this.entries?.skip !== undefined) {
+          const passed = this.entries.skip(COUNT_STEP);
+          if (passed > 0) {
+            this.context.stats.entriesDecoded += passed;
+            this.writer.rows += passed;
+            return true;
+          }
+        } else if ((this.entries as EntryCursor).next()) {
           this.context.stats.entriesDecoded++;
           this.lastGroup = (this.entries as EntryCursor).keyGroup;
           this.failures = 0;
@@ -272,7 +294,9 @@ export class KeyedPump {
         this.closePart();
         continue;
       }
-      this.filter = { states: wanted, values: this.plan.values, ...narrowed };
+      const { values, split = true, counts } = this.plan;
+      this.filter = { states: wanted, values, split, ...narrowed };
+      this.counting = counts === true && !this.context.skipDamaged && variants.every(v => rowEach(v, reader));
       this.states = states;
       this.slices = this.plan.slicesOf?.(part, states);
       this.slice = 0;
@@ -498,6 +522,11 @@ export class KeyedPump {
     const key = row.variant?.shape.key;
     if (key === undefined) return '';
     try {
+      if (this.plan.split === false) {
+        row.entry.splitNow?.();
+        row.keyStart = row.entry.keyStart;
+        row.keyEnd = row.entry.keyEnd;
+      }
       const text = textOf(key.type, key.read(this.at(row.keyStart, row.keyEnd)));
       return `, key ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
     } catch {
@@ -527,6 +556,9 @@ export function isDamage(error: StateQueryError): boolean {
 
 // ---------------------------------------------------------------------------------------------------------------- fills
 
+/** Values before one of a kind gets a decoder of its own. */
+const COMPILE_AFTER = 256;
+
 /** A constant text, or NULL. */
 export function fillText(text: string | null): Fill {
   if (text === null) return (_row, out) => out.pushNull();
@@ -547,10 +579,23 @@ export function fillPiece(
   const absent = (row: KeyedRow) => start(row) < 0 || (row.entry.unsplitKey !== undefined && start(row) === end(row));
   const direct = form === 'value' || (form === 'text' && codec.type.kind === 'VARCHAR');
   if (direct) {
+    let seen = 0;
+    let target: Column | undefined;
+    let decoder: Decoder | undefined;
     return (row, out) => {
       if (absent(row)) {
         out.pushNull();
         return;
+      }
+      if (decoder !== undefined && out === target) {
+        const { length } = out;
+        const { bytes, base } = row.entry;
+        const to = end(row);
+        if (decoder(bytes, start(row), to, out, row.cursor, Math.max(base, 0)) === to) return;
+        out.truncate(length);
+      } else if (++seen === COMPILE_AFTER) {
+        target = out;
+        decoder = compileDecoder(codec, out);
       }
       const c = begin(row);
       codec.append(c, out);

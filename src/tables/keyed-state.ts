@@ -2,6 +2,7 @@
  * keyed_state and keyed_state_raw: one row for each value, list element and map entry. Timers are in `timers`.
  */
 import type { FixedColumn } from '../io/column.js';
+import { wireOf } from '../serializers/wire.js';
 import { JSON_TYPE, type SqlType, sameType, sqlTypeText, Timestamp, VARCHAR } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
 import { keyFilterOf } from './key-lookup.js';
@@ -94,6 +95,7 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
           const writer = new BatchWriter(
             request.columns.map(p => projectedType(columns, p)),
             snapshot.timesCut,
+            request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
           );
           const plans = new Map<StateVariant, VariantPlan | undefined>();
           const needed = request.columns.map(p => p.name);
@@ -113,6 +115,8 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
               },
               filterOf: (part, wanted) => keyFilterOf(snapshot, part, wanted, filters, typed),
               values: needed.some(n => VALUE_COLUMNS.has(n)),
+              split: needed.some(n => KEY_COLUMN.test(n)),
+              counts: needed.length === 0,
             },
             snapshot.pumpContext,
             writer,
@@ -136,6 +140,20 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
       };
     },
   };
+}
+
+/** columns that need the key, the namespace or the map key */
+const KEY_COLUMN = /^(key|namespace|map_key)(_json|_bytes)?$/;
+
+/** Whether the codecs of a column leave out the fields of a STRUCT that nobody reads. */
+function leavesOut(variants: readonly StateVariant[], p: Projection): boolean {
+  if (p.form !== 'value' || p.fields === undefined) return false;
+  if (p.name !== 'value' && p.name !== 'key' && p.name !== 'map_key') return false;
+  const { name } = p;
+  return variants.every(({ shape }) => {
+    const codec = name === 'value' ? shape.value : name === 'key' ? shape.key : shape.mapKey;
+    return codec === undefined || wireOf(codec)?.kind === 'parts';
+  });
 }
 
 /** columns that need the bytes of the value */

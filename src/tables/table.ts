@@ -76,6 +76,8 @@ export interface BoundColumn {
 export interface Projection {
   readonly name: string;
   readonly form: 'value' | 'text' | 'json';
+  /** of a STRUCT in form `value`: the only fields that are read; the others may be left NULL (AbsentColumn) */
+  readonly fields?: readonly string[];
 }
 
 export interface ScanRequest {

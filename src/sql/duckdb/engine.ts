@@ -3,17 +3,17 @@
  */
 
 import { UsageError } from '../../errors.js';
-import { type ColumnBatch, createColumn } from '../../io/column.js';
-import type { Catalog } from '../../tables/table.js';
-import { JSON_TYPE, JsonText, VARCHAR } from '../../types.js';
+import { type ColumnBatch, createColumn, FixedColumn } from '../../io/column.js';
+import type { Catalog, Projection } from '../../tables/table.js';
+import { BIGINT, JSON_TYPE, JsonText, VARCHAR } from '../../types.js';
 import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
 import { statementsOf } from '../parse.js';
 import { type Analysis, type Explanation, explainScans, explanationLines, type Plan, planStatement } from '../plan.js';
-import type { ScanUse } from '../scan-use.js';
+import { COUNT_COLUMN, type ScanColumn, type ScanUse } from '../scan-use.js';
 import { DuckDb, DuckDbError, type ResultStream } from './duckdb.js';
 import { sqlErrorOf } from './errors.js';
 import { Limits } from './limits.js';
-import { type FeedSource, SCAN_FUNCTION } from './scans.js';
+import { type FeedScan, type FeedSource, SCAN_FUNCTION } from './scans.js';
 
 export async function openDuckDbEngine(options: EngineOptions = {}): Promise<SqlEngine> {
   const db = await DuckDb.open({
@@ -159,16 +159,50 @@ class DuckDbEngine implements SqlEngine {
 function sourceOf(scan: ScanUse): FeedSource {
   const { columns } = scan;
   const { filters, limit } = scan.request();
+  const limited = limit === undefined ? {} : { limit };
+  if (scan.counted)
+    return { columns: [{ name: COUNT_COLUMN, type: BIGINT }], open: () => counting(scan.bound.scan({ columns: [], filters, ...limited })) };
   return {
     columns: columns.map(c => ({ name: c.physical, type: c.type })),
     rowCount: filters.length === 0 ? scan.bound.rowCount : undefined,
     dropsNulls: filters.some(f => f.op !== 'is null'),
     open: wanted =>
       scan.bound.scan({
-        columns: wanted.map(i => ({ name: columns[i].name, form: columns[i].form })),
+        columns: wanted.map(i => projectionOf(columns[i])),
         filters,
-        ...(limit === undefined ? {} : { limit }),
+        ...limited,
       }),
+  };
+}
+
+function projectionOf({ name, form, fields }: ScanColumn): Projection {
+  return { name, form, ...(fields === undefined ? {} : { fields }) };
+}
+
+/** Time after which a scan that counts says how far it is. */
+const COUNT_MS = 100;
+
+/** The number of rows of a scan, in parts. */
+function counting(scan: FeedScan): FeedScan {
+  const column = new FixedColumn(BIGINT, 1);
+  let ended = false;
+  return {
+    next() {
+      if (ended) return undefined;
+      const until = performance.now() + COUNT_MS;
+      let rows = 0;
+      do {
+        const batch = scan.next();
+        if (batch === undefined) {
+          ended = true;
+          scan.close();
+        } else rows += batch.length;
+      } while (!ended && performance.now() < until);
+      column.clear();
+      column.pushI64Number(rows);
+      return { length: 1, columns: [column] };
+    },
+    close: () => scan.close(),
   };
 }
 

@@ -8,15 +8,23 @@
  *   LIST, MAP     u64 offset, u64 length a row, offsets from 0; the child vector (MAP: a STRUCT of key and value) gets the
  *                 elements that the rows cover
  */
-import { BytesColumn, type Column, FixedColumn, type ListColumn, StructColumn } from '../../io/column.js';
+import { AbsentColumn, BytesColumn, type Column, FixedColumn, type ListColumn, StructColumn } from '../../io/column.js';
+import type { SqlType } from '../../types.js';
 import type { Duck, Vector } from './bindings.js';
 import { fillStrings } from './strings.js';
+
+const ZEROS = new ArrayBuffer(2048 * 16);
+const isFixed = ({ kind }: SqlType) => !['VARCHAR', 'JSON', 'BLOB', 'LIST', 'MAP'].includes(kind);
 
 /** How strings are written: `fast` by address, `safe` one call a string. */
 export type FeedMode = 'fast' | 'safe';
 
 /** Fills rows 0..count of `vector` with rows from..from+count of `column`. */
 export function fillVector(duck: Duck, vector: Vector, column: Column, from: number, count: number, mode: FeedMode): void {
+  if (column instanceof AbsentColumn) {
+    fillNulls(duck, vector, column.field, count);
+    return;
+  }
   if (from + count > column.length) throw new Error('feed: rows beyond the end of the column');
   if (column instanceof FixedColumn) fillFixed(duck, vector, column, from, count);
   else if (column instanceof BytesColumn) fillStrings(duck, vector, column, from, count, mode === 'safe');
@@ -26,6 +34,18 @@ export function fillVector(duck: Duck, vector: Vector, column: Column, from: num
     });
   } else fillList(duck, vector, column, from, count, mode);
   fillValidity(duck, vector, column.validity, from, count);
+}
+
+/** Rows that are all NULL. The engine may look into a NULL: parts of a STRUCT are NULL as well, strings and lists empty. */
+function fillNulls(duck: Duck, vector: Vector, type: SqlType, count: number): void {
+  if (count * 16 > ZEROS.byteLength) throw new Error('feed: more NULL rows than a vector has');
+  if (type.kind === 'STRUCT') {
+    type.fields.forEach((field, i) => {
+      fillNulls(duck, duck.struct_vector_get_child(vector, i), field.type, count);
+    });
+  } else if (!isFixed(type)) duck.copy_data_to_vector(vector, 0, ZEROS, 0, count * 16);
+  duck.vector_ensure_validity_writable(vector);
+  duck.copy_data_to_vector_validity(vector, 0, ZEROS, 0, Math.ceil(count / 64) * 8);
 }
 
 function fillFixed(duck: Duck, vector: Vector, column: FixedColumn, from: number, count: number): void {
