@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/sql/engine.js';
 import { openSnapshot } from '../../src/tables/snapshot.js';
 import { BIGINT, JsonText, type Value } from '../../src/types.js';
 import { rowsOf } from '../sql/harness.js';
-import { fixture } from './support.js';
+import { fixture, HAS_SHARED, SHARED } from './support.js';
 
 interface StatedState {
   readonly name: string;
@@ -129,6 +129,27 @@ describe.each(KEYED)('%s', name => {
       const tuple = `SELECT operator_id, value.f0, value.f1 FROM keyed_state WHERE key = '{"f0":"a","f1":-2}' AND state_name = 'mean'`;
       expect((await query(tuple)).map(r => r.map(plain))).toEqual([[operatorIdOf('keyed-tuple2'), '246', '3']]);
       expect(await query("SELECT count(*) FROM keyed_state WHERE key IN ('02', '2.0', ' 2', 'x')")).toEqual([[0n]]);
+      // no key of these types is shown as such a text: nothing is read
+      const read = stats.entriesDecoded;
+      expect(await query("SELECT * FROM keyed_state WHERE key IN ('key_662', '1.5', '2147483648.0')")).toEqual([]);
+      expect(stats.entriesDecoded - read).toBe(0);
+    }));
+});
+
+describe.runIf(HAS_SHARED)('SQL jobs', () => {
+  const group = join(SHARED, 'stated/sql/group-agg-6000-keys-rocksdb-incremental-1.20/snapshot');
+  it('have rows as keys, looked up by their fields', () =>
+    ask({ s: group }, async (query, stats) => {
+      const keys = await query('SELECT DISTINCT key.f0 FROM keyed_state ORDER BY 1 LIMIT 5');
+      expect(keys.length).toBe(5);
+      for (const [key] of keys) {
+        const all = await query(`SELECT key_json, value_bytes FROM keyed_state_raw WHERE key_json->>'f0' = '${key}' ORDER BY ALL`);
+        const before = stats.entriesDecoded;
+        const condition = `key.f0 = '${key}'`;
+        expect(await query(`SELECT count(*) FROM keyed_state WHERE ${condition}`)).toEqual([[BigInt(all.length)]]);
+        expect(await query(`SELECT count(*) FROM keyed_state WHERE key = {'f0': '${key}'}`)).toEqual([[BigInt(all.length)]]);
+        expect(stats.entriesDecoded - before).toBe(2 * all.length);
+      }
     }));
 });
 
