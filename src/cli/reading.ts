@@ -1,6 +1,6 @@
 /** From reading options to an opened snapshot. */
 import { parseRebase } from '../checkpoint/paths.js';
-import { UsageError } from '../errors.js';
+import { CorruptError, UsageError } from '../errors.js';
 import type { ReadStats } from '../io/source.js';
 import { openClassPool } from '../java/jar.js';
 import type { NameSources } from '../stateinfo/sources.js';
@@ -37,7 +37,18 @@ export async function withSnapshot(
 export function finishReading(snapshots: readonly OpenedSnapshot[], session: Session): void {
   session.finish(snapshots[0]?.stats);
   const damage = snapshots.flatMap(s => s.damage);
-  if (damage.length > 0) throw damage[0];
+  if (damage.length === 0) return;
+  const [first] = damage;
+  throw new CorruptError(
+    `${damage.length === 1 ? 'one thing was' : `${damage.length} things were`} passed over as damaged: ${first.message}`,
+    {
+      cause: first,
+      ...(first.file === undefined ? {} : { file: first.file }),
+      ...(first.offset === undefined ? {} : { offset: first.offset }),
+      ...(first.where === undefined ? {} : { where: first.where }),
+      hint: 'the rows above are what could be read; statequery verify lists all that is damaged',
+    },
+  );
 }
 
 /** Opens a snapshot with the reading options. @throws StateQueryError */

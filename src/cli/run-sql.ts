@@ -117,6 +117,9 @@ export function memorySize(text: string): string {
   const size = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*$/i.exec(text);
   if (size === null) throw new UsageError(`not a size: ${text}`, { hint: '--max-memory 512MB, 2GB' });
   const [, number, unit, binary] = size;
+  // the engine does not start with less
+  if (Number(number) * 1024 ** ' KMGT'.indexOf(unit === '' ? ' ' : unit.toUpperCase()) < 1_000_000)
+    throw new UsageError(`--max-memory ${text} is too small`, { hint: '--max-memory 512MB, 2GB' });
   return unit === '' ? `${Math.ceil(Number(number))}B` : `${number}${unit.toUpperCase()}${binary === '' ? '' : 'i'}B`;
 }
 

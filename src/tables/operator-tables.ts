@@ -11,7 +11,7 @@
  * Names are looked up by making all names and comparing them, never by splitting. Of two equal names (case, equal uids) the
  * second in metadata order gets `_1`. Rows of the wide tables are put together one key group at a time.
  */
-import type { Column } from '../io/column.js';
+import { type Column, columnValue, createColumn } from '../io/column.js';
 import { Cursor } from '../io/cursor.js';
 import type { EntryCursor, KeyedStateReader } from '../state/entry.js';
 import { openKeyedState } from '../state/open.js';
@@ -382,8 +382,10 @@ function renamedTable(
   // where subtasks differ in type the inner column is mixed, and so is this one
   const columns = spec.columns.map(c => {
     const under = inner.columns.find(x => x.name === source.get(c.name)) as BoundColumn;
-    return { ...under, name: c.name, description: c.description };
+    const type = c.name === 'state_window' && !under.mixed ? (c.type as SqlType) : under.type;
+    return { ...under, type, name: c.name, description: c.description };
   });
+  const slice = windowKindOf(variant) === 'slice';
   const rename = (request: ScanRequest): ScanRequest => ({
     columns: request.columns.map(p => ({ ...p, name: source.get(p.name) as string })),
     filters: request.filters.flatMap(f => {
@@ -394,10 +396,32 @@ function renamedTable(
   });
   const bound: BoundTable = {
     columns,
-    scan: request => inner.scan(rename(request)),
+    scan(request) {
+      const scan = inner.scan(rename(request));
+      const at = request.columns.findIndex(p => p.name === 'state_window' && p.form === 'value');
+      return slice && at >= 0 ? sliceWindows(scan, at) : scan;
+    },
     explain: request => explanation(snapshot, spec.name, 1, columns, request),
   };
   return { spec, bind: () => bound };
+}
+
+/** The ends of slices (BIGINT ms) as windows without a start. */
+function sliceWindows(scan: Scan, at: number): Scan {
+  const windows = createColumn(WINDOW_TYPE);
+  return {
+    next() {
+      const batch = scan.next();
+      if (batch === undefined) return undefined;
+      windows.clear();
+      for (let i = 0; i < batch.length; i++) {
+        const end = columnValue(batch.columns[at], i);
+        windows.push(end === null ? null : new Struct([null, Timestamp.ofMillis(end as bigint)]));
+      }
+      return { length: batch.length, columns: batch.columns.map((c, i) => (i === at ? windows : c)) };
+    },
+    close: () => scan.close(),
+  };
 }
 
 function flatTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant, windowed: boolean): Table {
@@ -406,7 +430,7 @@ function flatTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant
   const columns: ColumnSpec[] = [column('state_key', shape.key?.type ?? VARCHAR, 'key of the keyed stream')];
   if (windowed) {
     source.set('state_window', 'namespace');
-    columns.push(column('state_window', shape.namespace?.type ?? VARCHAR, 'window that the state is stored under'));
+    columns.push(windowColumn(variant));
   }
   if (shape.form === 'list') {
     source.set('list_index', 'list_index').set('list_value', 'value');
