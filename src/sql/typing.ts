@@ -13,11 +13,13 @@
  *   other       1     never (JSON: the number as JSON; BOOLEAN, INTERVAL: as the engine does)
  *   mixed       any   the text of the constant against the text form
  */
+import { SqlError } from '../errors.js';
 import type { Constant } from '../tables/table.js';
 import { type SqlType, sqlTypeText } from '../types.js';
 import {
   booleanConstant,
   type CompareType,
+  call,
   cast,
   conjunction,
   document,
@@ -53,6 +55,12 @@ export type Adapted =
   /** equal to no value of the type, and not comparable */
   | { readonly kind: 'never' };
 
+/** The text of a fractional constant that a float can hold; undefined: no such constant. */
+function floatText(literal: Literal): string | undefined {
+  const number = literal.kind === 'string' ? numberOf(literal.value) : literal;
+  if (number?.kind !== 'decimal' && number?.kind !== 'double') return undefined;
+  return Number.isFinite(Math.fround(Number(number.text))) ? number.text : undefined;
+}
 export class Typing {
   private readonly casts = new Map<string, Promise<string | undefined>>();
 
@@ -62,6 +70,11 @@ export class Typing {
   async adapt(literal: Literal, type: SqlType): Promise<Adapted> {
     if (literal.kind === 'null') return { kind: 'same' };
     if (isNumeric(type)) {
+      if (type.kind === 'FLOAT') {
+        // a float is shown by the shortest number that reads back to it: that number finds it
+        const shown = floatText(literal);
+        if (shown !== undefined) return { kind: 'expr', expr: cast(textConstant(shown), 'FLOAT') };
+      }
       if (literal.kind !== 'string') return { kind: 'same' };
       const number = numberOf(literal.value);
       if (number === undefined) return { kind: 'never' };
@@ -80,7 +93,16 @@ export class Typing {
     if (literal.kind !== 'string' && type.kind !== 'JSON') return { kind: 'never' };
     const text = literalText(literal);
     if (text === undefined) return { kind: 'never' };
+    if (type.kind === 'BLOB' && /^([0-9a-f]{2})+$/i.test(text)) return { kind: 'expr', expr: call('unhex', textConstant(text)) };
+    if ((type.kind === 'TIMESTAMP' || type.kind === 'TIMESTAMPTZ') && /\.\d{6}\d*[1-9]/.test(text))
+      throw new SqlError('REFUSED', `'${text}' is finer than the microseconds of ${type.kind}`, {
+        hint: 'compare value_json of keyed_state_raw, which has every digit',
+      });
     const canonical = await this.canonical(text, type);
+    if (canonical === undefined && /^\s*[[{]/.test(text) && (type.kind === 'STRUCT' || type.kind === 'LIST' || type.kind === 'MAP'))
+      throw new SqlError('REFUSED', `this text cannot be read as ${sqlTypeText(type)}`, {
+        hint: 'compare the fields (value.f0 = …), or the text of value_json of keyed_state_raw',
+      });
     if (canonical === undefined) return { kind: 'never' };
     const value: Constant =
       type.kind === 'BOOLEAN' ? { kind: 'boolean', value: canonical === 'true' } : { kind: 'string', value: canonical };
