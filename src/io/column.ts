@@ -306,6 +306,10 @@ export class FixedColumn extends ColumnBase {
 export class BytesColumn extends ColumnBase {
   offsets: Uint32Array;
   heap: Buffer;
+  /** set while every row is this text, where the reader of the column allows it: then neither heap, offsets nor validity are filled */
+  constant: Uint8Array | undefined;
+  /** whether `constant` is understood by who reads the column */
+  constants = false;
   constructor(type: SqlType, capacity: number) {
     super(type, capacity);
     this.offsets = new Uint32Array(capacity + 1);
@@ -339,8 +343,28 @@ export class BytesColumn extends ColumnBase {
   }
   override truncate(length: number): void {
     this.length = length;
+    if (length === 0) this.constant = undefined;
+  }
+  /** The bytes of a text that many rows have; the same array each time. */
+  pushText(bytes: Uint8Array): void {
+    if (this.constants && (this.length === 0 || this.constant === bytes)) {
+      this.constant = bytes;
+      this.length++;
+    } else {
+      if (this.constant !== undefined) this.spread();
+      this.pushBytes(bytes, 0, bytes.length);
+    }
+  }
+  /** Writes the constant into every row. */
+  private spread(): void {
+    const { length, constant } = this;
+    if (constant === undefined) return;
+    this.constant = undefined;
+    this.length = 0;
+    for (let i = 0; i < length; i++) this.pushBytes(constant, 0, constant.length);
   }
   override pushNull(): void {
+    if (this.constant !== undefined) this.spread();
     this.row(this.offsets[this.length]);
     this.validity[this.length - 1] = 0;
   }

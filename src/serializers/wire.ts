@@ -6,10 +6,10 @@
  * of the description enter the text, never a name.
  *
  *   fixed     `width` big-endian bytes, which are the column's turned round        boolean   one byte, 0 or 1
- *   string    varint units (+ 1 where null is 0) · ASCII bytes
+ *   string    varint units (+ 1 where null is 0) · units, a varint each
  *   parts     [one byte `lead`] · parts back to back, each with a boolean in front when `flagged` (true: null, nothing follows)
  *
- * A decoder knows the common case only: for a subclass, a character above U+007F, a string longer than 16 KiB, a byte that is not
+ * A decoder knows the common case only: for a subclass, a character above U+FFFF, a string longer than 16 KiB, a byte that is not
  * what it should be, or bytes that end too early it returns -1, and what it wrote is to be taken back: the codec decodes the
  * value, or says what is wrong with it.
  */
@@ -49,6 +49,8 @@ export type Decoder = (bytes: Uint8Array, start: number, end: number, out: Colum
 
 const MAX_PARTS = 64;
 const MAX_DEPTH = 4;
+/** Reads a UTF-16 unit into x. The bytes behind the value are read as well when it is cut off: `p > end` tells. */
+const UNIT = '{x=b[p++];if(x>=128){x=x&127|b[p++]<<7;if(x>=16384){x=x&16383|b[p++]<<14;if(!(x<65536))return -1;}}if(p>end)return -1;}';
 /** so many characters are copied one by one */
 const SHORT = 24;
 
@@ -117,13 +119,15 @@ class Writer {
     if (nullable)
       this.body += `if(n===0){${sample === undefined ? '' : `${column}.offsets[r+1]=${column}.offsets[r];${column}.validity[r]=0;${column}.length=r+1;`}}else{n--;`;
     this.body += 'if(p+n>end)return -1;';
-    const ascii = 'for(x=0,q=p,p+=n;q<p;q++)x|=b[q];if(x>=128)return -1;';
-    if (sample === undefined) this.body += ascii;
+    if (sample === undefined) this.body += `for(x=0,q=p;q<p+n;q++)x|=b[q];if(x<128)p+=n;else for(;n>0;n--)${UNIT}`;
     else
       this.body +=
-        `{const h=${column}.heap,a=${column}.offsets[r];if(a+n>h.length)return -1;` +
-        `if(n<${SHORT}){for(x=0,q=0;q<n;q++)x|=h[a+q]=b[p+q];if(x>=128)return -1;p+=n;}else{${ascii}h.set(b.subarray(p-n,p),a);}` +
-        `${column}.offsets[r+1]=a+n;${this.row(column)}}`;
+        `{const h=${column}.heap,o=${column}.offsets;let a=o[r];if(a+3*n>h.length)return -1;x=0;` +
+        `if(n<${SHORT})for(q=0;q<n;q++)x|=h[a+q]=b[p+q];else for(q=p;q<p+n;q++)x|=b[q];` +
+        `if(x<128){if(n>=${SHORT})h.set(b.subarray(p,p+n),a);p+=n;a+=n;}` +
+        `else for(;n>0;n--){${UNIT}if(x<128)h[a++]=x;else{if(x<2048)h[a++]=192|x>>6;else{if(x>=55296&&x<57344)return -1;` +
+        `h[a++]=224|x>>12;h[a++]=128|x>>6&63;}h[a++]=128|x&63;}}` +
+        `o[r+1]=a;${this.row(column)}}`;
     if (nullable) this.body += '}';
     return true;
   }

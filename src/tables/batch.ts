@@ -1,7 +1,7 @@
 /**
  * Rows into batches: the projected columns of a scan, filled row by row, handed out 2,048 rows at a time in reused memory.
  */
-import { type Column, type ColumnBatch, createColumn, wasCut } from '../io/column.js';
+import { BytesColumn, type Column, type ColumnBatch, createColumn, wasCut } from '../io/column.js';
 import type { SqlType } from '../types.js';
 import type { Scan } from './table.js';
 
@@ -15,13 +15,16 @@ export class BatchWriter {
   /**
    * @param onCut called at the end of the scan when times finer than microseconds were cut
    * @param fields of each column: Projection.fields
+   * @param constants ScanRequest.constants
    */
   constructor(
     types: readonly SqlType[],
     readonly onCut?: () => void,
     fields: readonly (readonly string[] | undefined)[] = [],
+    constants = false,
   ) {
     this.columns = types.map((type, i) => createColumn(type, BATCH_ROWS, fields[i]));
+    if (constants) for (const column of this.columns) if (column instanceof BytesColumn) column.constants = true;
   }
   clear(): void {
     this.rows = 0;

@@ -563,7 +563,7 @@ const COMPILE_AFTER = 256;
 export function fillText(text: string | null): Fill {
   if (text === null) return (_row, out) => out.pushNull();
   const bytes = Buffer.from(text, 'utf8');
-  return (_row, out) => (out as BytesColumn).pushBytes(bytes, 0, bytes.length);
+  return (_row, out) => (out as BytesColumn).pushText(bytes);
 }
 
 /** Decodes a piece of the row into a column of the codec's own type. */

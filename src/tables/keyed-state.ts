@@ -96,6 +96,7 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
             request.columns.map(p => projectedType(columns, p)),
             snapshot.timesCut,
             request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
+            request.constants,
           );
           const plans = new Map<StateVariant, VariantPlan | undefined>();
           const needed = request.columns.map(p => p.name);

@@ -85,6 +85,8 @@ export interface ScanRequest {
   readonly filters: readonly Filter[];
   /** rows wanted at most; given only when every row of the scan is one (no conditions, `filters` empty) */
   readonly limit?: number;
+  /** the reader understands BytesColumn.constant */
+  readonly constants?: boolean;
 }
 
 export interface Scan {

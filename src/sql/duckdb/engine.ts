@@ -170,6 +170,7 @@ function sourceOf(scan: ScanUse): FeedSource {
       scan.bound.scan({
         columns: wanted.map(i => projectionOf(columns[i])),
         filters,
+        constants: true,
         ...limited,
       }),
   };

@@ -16,6 +16,8 @@ import { fillStrings } from './strings.js';
 const ZEROS = new ArrayBuffer(2048 * 16);
 const isFixed = ({ kind }: SqlType) => !['VARCHAR', 'JSON', 'BLOB', 'LIST', 'MAP'].includes(kind);
 
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+
 /** How strings are written: `fast` by address, `safe` one call a string. */
 export type FeedMode = 'fast' | 'safe';
 
@@ -23,6 +25,10 @@ export type FeedMode = 'fast' | 'safe';
 export function fillVector(duck: Duck, vector: Vector, column: Column, from: number, count: number, mode: FeedMode): void {
   if (column instanceof AbsentColumn) {
     fillNulls(duck, vector, column.field, count);
+    return;
+  }
+  if (column instanceof BytesColumn && column.constant !== undefined) {
+    duck.vector_reference_value(vector, duck.create_varchar(textOf(column.constant)));
     return;
   }
   if (from + count > column.length) throw new Error('feed: rows beyond the end of the column');
