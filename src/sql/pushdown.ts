@@ -12,7 +12,7 @@ import type { Constant, Filter, Restriction } from '../tables/table.js';
 import type { SqlType } from '../types.js';
 import type { CompareType, ComparisonExpr, Expr, FunctionExpr, OperatorExpr } from './ast.js';
 import { isNumeric, typeOfAst } from './ast-types.js';
-import { type Literal, literalText } from './literals.js';
+import { type Literal, literalText, numberOf } from './literals.js';
 import type { ColumnFinder, RelationColumn } from './relations.js';
 import { typeOfPath } from './rewritten.js';
 import { mirrored, type Typing } from './typing.js';
@@ -236,8 +236,8 @@ class FilterMaker {
     }
     const adapted = await this.typing.adapt(literal, type);
     if (adapted.kind === 'never') return 'never';
-    if (adapted.kind === 'expr') return adapted.literal;
-    return literal.kind === 'double' ? undefined : literal;
+    if (adapted.kind === 'expr') return adapted.literal ?? floating(literal, type) ?? blob(literal, type);
+    return literal.kind === 'double' ? floating(literal, type) : literal;
   }
 
   /** `DATE '2026-01-31'` against a DATE: the canonical text. */
@@ -247,8 +247,21 @@ class FilterMaker {
     const inner = this.literalIn(expr.child);
     if (inner?.kind !== 'string') return undefined;
     const adapted = await this.typing.adapt(inner, type);
-    return adapted.kind === 'expr' ? adapted.literal : adapted.kind === 'same' ? inner : undefined;
+    return adapted.kind === 'expr' ? (adapted.literal ?? floating(inner, type)) : adapted.kind === 'same' ? inner : undefined;
   }
+}
+
+/** `0.1`, `1e3`, `'NaN'` against a FLOAT or DOUBLE: numbers, some in a spelling that only these types have. */
+function floating(literal: Literal, type: SqlType): Constant | undefined {
+  if (type.kind !== 'FLOAT' && type.kind !== 'DOUBLE') return undefined;
+  const number = literal.kind === 'string' ? numberOf(literal.value) : literal;
+  return number?.kind === 'double' || number?.kind === 'decimal' ? { kind: 'decimal', text: number.text } : undefined;
+}
+
+/** Hex digits against a BLOB, as the engine spells bytes. */
+function blob(literal: Literal, type: SqlType): Constant | undefined {
+  if (type.kind !== 'BLOB' || literal.kind !== 'string' || !/^(?:[0-9a-f]{2})+$/i.test(literal.value)) return undefined;
+  return { kind: 'string', value: literal.value.replace(/../g, byte => `\\x${byte.toUpperCase()}`) };
 }
 
 /** No row: IN with no values. */

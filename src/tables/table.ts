@@ -39,7 +39,7 @@ export type Constant =
  * NULL satisfies `is null` only.
  *
  * Constants are brought to the column's type: text columns and mixed ones (by their text form) are compared with strings,
- * byte by byte of UTF-8; numbers with integers and decimals, as numbers (1.5 is no integer key; NaN is the greatest);
+ * byte by byte of UTF-8; numbers with integers and decimals, as numbers (1.5 is no integer key; FLOAT and DOUBLE also with `1e3`, `NaN`, `inf`);
  * BOOLEAN with booleans; all other types with the value's text as the engine prints it (`2026-01-31`, UUIDs in lower case).
  * `in` without values: no row satisfies it. What a scan does not know how to compare it leaves to the engine.
  */

@@ -215,7 +215,7 @@ describe('what goes down', () => {
     ['i = (SELECT 1)', []],
     ['random() < 2', []],
     ['d = 1.5', [{ column: 'd', op: '=', value: { kind: 'decimal', text: '1.5' } }]],
-    ['d = 1e300', []],
+    ['d = 1e300', [{ column: 'd', op: '=', value: { kind: 'decimal', text: '1e300' } }]],
     ['i = NULL', []],
     ['i IS DISTINCT FROM 5', []],
     ['i IS NOT DISTINCT FROM 5', [{ column: 'i', op: '=', value: int(5n) }]],

@@ -127,5 +127,7 @@ describe('raw columns', () => {
     const bytes =
       "SELECT key_json, state_name, value_json FROM keyed_state_raw WHERE key_bytes = '\\x00\\x00\\x02\\x96'::BLOB AND state_name = 'last'";
     expect(await ask(bytes)).toEqual([['662', 'last', '1183803330623101950']]);
+    const hex = "SELECT key_json FROM keyed_state_raw WHERE key_bytes IN ('00000296', 'ff') AND state_name = 'last'";
+    expect(await ask(hex)).toEqual([['662']]);
   });
 });

@@ -109,7 +109,7 @@ function typedValues(type: SqlType, constant: KeyConstant): readonly Value[] | u
     case 'FLOAT':
     case 'DOUBLE': {
       const number = numberOf(constant);
-      if (number === undefined) return isNoNumber(constant) ? [] : undefined;
+      if (number === undefined) return isNoNumber(constant) ? [] : floatingValues(constant, type.kind === 'FLOAT');
       if (String(number.unscaled).length > 30) return undefined;
       return floatValues(new Decimal(number.unscaled, number.scale).toString(), type.kind === 'FLOAT');
     }
@@ -172,6 +172,15 @@ function decimalValues(type: SqlType & { kind: 'DECIMAL' }, text: string): reado
   if (/[1-9]/.test(fraction.slice(type.scale)) || whole.length > 60) return [];
   const unscaled = BigInt(whole + kept);
   return unscaled >= 10n ** BigInt(type.precision) ? [] : [new Decimal(sign === '-' ? -unscaled : unscaled, type.scale)];
+}
+
+/** `1e3`, `NaN`, `-inf` */
+function floatingValues(c: KeyConstant, single: boolean): readonly Value[] | undefined {
+  const text = c.kind === 'decimal' ? c.text.trim() : c.kind === 'string' ? c.value.trim() : '';
+  if (/^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]{1,4}$/.test(text)) return floatValues(text, single);
+  if (/^\+?nan$/i.test(text)) return [Number.NaN];
+  const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
+  return infinite === null ? undefined : [infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY];
 }
 
 /** All floats that the engine may take the decimal for: it rounds in one step or in two. Both zeros are equal. */
