@@ -2,7 +2,7 @@
  * The codecs of compressed blocks under one name each. All of them decode synchronously, because scans run inside
  * synchronous callbacks; those that are optional packages are loaded when the first such block comes.
  *
- *   snappy   hysnappy (WebAssembly, built in)      bzip2   @openpgp/seek-bzip (optional)
+ *   snappy   own (WebAssembly)                      bzip2   @openpgp/seek-bzip (optional)
  *   lz4      own                                   zstd    @bokuweb/zstd-wasm (optional)
  *   zlib     node:zlib
  */

@@ -4,6 +4,7 @@
  * Snappy frames and RocksDB blocks store it masked: rotated right by 15 bits, plus 0xA282EAD8, so that a checksum of bytes
  * that hold a checksum stays sound.
  */
+import { fastCrc32c } from './checksum-code.js';
 
 /** TABLES[256 * k + b]: the CRC of byte b followed by k zero bytes. Eight of them take eight bytes a step. */
 const TABLES = new Int32Array(8 * 256);
@@ -17,11 +18,23 @@ for (let i = 256; i < TABLES.length; i++) {
   TABLES[i] = (before >>> 8) ^ TABLES[before & 0xff];
 }
 
+const fast = fastCrc32c(TABLES);
+/** below, the code is not worth its call */
+const MIN_FAST = 256;
+
 /** CRC-32C of bytes[start, end), as u32. `before`: the CRC of what precedes them, to go on from. */
 export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, before = 0): number {
   const t = TABLES;
   let crc = ~before;
   let p = start;
+  if (end - start >= MIN_FAST) {
+    const whole = start + ((end - start) & ~7);
+    const done = fast(bytes, start, whole, crc);
+    if (done !== undefined) {
+      crc = done;
+      p = whole;
+    }
+  }
   for (const last = end - 8; p <= last; p += 8) {
     const low = crc ^ (bytes[p] | (bytes[p + 1] << 8) | (bytes[p + 2] << 16) | (bytes[p + 3] << 24));
     crc =

@@ -12,9 +12,9 @@
  * google/snappy framing_format.txt; Flink writes it with org.xerial.snappy.SnappyFramedOutputStream
  * (SnappyStreamCompressionDecorator, 1.20). It is neither xerial's own SnappyOutputStream form nor Hadoop's.
  */
-import { snappyUncompressor } from 'hysnappy';
 import { CorruptError, type ErrorOrigin } from '../errors.js';
 import { crc32c, maskCrc32c } from './crc32c.js';
+import { uncompressInto } from './snappy-code.js';
 import type { ByteSource } from './source.js';
 import { type ByteStream, Window } from './window.js';
 
@@ -24,34 +24,57 @@ const MAX_CHUNK = 65536;
 /** what a stream of frames begins with */
 export const STREAM_HEADER = Buffer.from('ff060000734e61507059', 'hex');
 
-let uncompressor: ReturnType<typeof snappyUncompressor> | undefined;
-
 /**
  * The bytes of a raw block.
  * @param limit the most bytes that it may hold
  * @throws CorruptError
  */
 export function decodeSnappy(block: Uint8Array, limit = 0x7fffffff, origin: ErrorOrigin = {}): Uint8Array {
-  const length = snappyLength(block, origin);
+  const length = checkedLength(block, 0, block.length, limit, origin);
+  const out = new Uint8Array(length);
+  uncompress(block, 0, block.length, out, length, origin);
+  return out;
+}
+
+/**
+ * The bytes of the raw block block[start, end), in `target`.
+ * @param target when it is too short, a longer one is made
+ * @returns where they stand, from 0 on, and how many
+ * @throws CorruptError
+ */
+export function decodeSnappyInto(
+  block: Uint8Array,
+  start: number,
+  end: number,
+  target: Uint8Array,
+  limit: number,
+): { readonly bytes: Uint8Array; readonly length: number } {
+  const length = checkedLength(block, start, end, limit, {});
+  const bytes = length <= target.length ? target : new Uint8Array(Math.max(length, Math.min(limit, 2 * target.length)));
+  uncompress(block, start, end, bytes, length, {});
+  return { bytes, length };
+}
+
+function checkedLength(block: Uint8Array, start: number, end: number, limit: number, origin: ErrorOrigin): number {
+  const length = snappyLength(block, origin, start, end);
   if (length > limit) throw new CorruptError(`snappy block of ${length} bytes, at most ${limit} expected`, origin);
-  if (length > block.length * MAX_RATIO) throw new CorruptError(`snappy block claims ${length} bytes out of ${block.length}`, origin);
-  uncompressor ??= snappyUncompressor();
-  try {
-    return uncompressor(block, length);
-  } catch (cause) {
-    // a trap leaves the instance's stack where it was
-    uncompressor = undefined;
-    throw new CorruptError('snappy block cannot be decompressed', { ...origin, cause });
-  }
+  if (length > (end - start) * MAX_RATIO) throw new CorruptError(`snappy block claims ${length} bytes out of ${end - start}`, origin);
+  return length;
+}
+
+function uncompress(block: Uint8Array, start: number, end: number, target: Uint8Array, length: number, origin: ErrorOrigin): void {
+  let elements = start;
+  while (block[elements++] >= 0x80);
+  if (!uncompressInto(block, elements, end, target, 0, length)) throw new CorruptError('snappy block cannot be decompressed', origin);
 }
 
 /** The uncompressed length that a raw block begins with. */
-export function snappyLength(block: Uint8Array, origin: ErrorOrigin = {}): number {
+export function snappyLength(block: Uint8Array, origin: ErrorOrigin = {}, start = 0, end = block.length): number {
   let length = 0;
   for (let i = 0; i < 5; i++) {
-    if (i >= block.length) break;
-    length += (block[i] & 0x7f) * 2 ** (7 * i);
-    if (block[i] < 0x80) return length;
+    if (start + i >= end) break;
+    length += (block[start + i] & 0x7f) * 2 ** (7 * i);
+    if (block[start + i] < 0x80) return length;
   }
   throw new CorruptError('snappy block without a length', origin);
 }
@@ -61,6 +84,7 @@ export class SnappyFrames implements ByteStream {
   readonly name: string;
   private readonly input: Window;
   private chunk: Uint8Array = new Uint8Array(0);
+  private spare: Uint8Array = new Uint8Array(0);
   private used = 0;
   private compressedLeft: number;
   private begun: boolean;
@@ -166,10 +190,18 @@ export class SnappyFrames implements ByteStream {
     const stored = (payload[0] | (payload[1] << 8) | (payload[2] << 16) | (payload[3] << 24)) >>> 0;
     const body = payload.subarray(4);
     const origin = { file: this.name, offset: at };
-    const bytes = type === 0 ? decodeSnappy(body, MAX_CHUNK, origin) : body;
+    const bytes = type === 0 ? this.decodeBlock(body, origin) : body;
     if (bytes.length > MAX_CHUNK) this.fail(`snappy frame of ${bytes.length} uncompressed bytes`, at);
     if (this.options.verify !== false && maskCrc32c(crc32c(bytes)) !== stored) this.fail('snappy frame does not match its checksum', at);
     return bytes;
+  }
+
+  /** Into the memory of the chunk before, which is used up. */
+  private decodeBlock(body: Uint8Array, origin: ErrorOrigin): Uint8Array {
+    const length = checkedLength(body, 0, body.length, MAX_CHUNK, origin);
+    if (this.spare.length === 0) this.spare = new Uint8Array(MAX_CHUNK);
+    uncompress(body, 0, body.length, this.spare, length, origin);
+    return this.spare.subarray(0, length);
   }
 
   private notFramed(at: number): never {

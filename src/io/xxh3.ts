@@ -9,6 +9,7 @@
  * The long form works on pairs of 32-bit halves: BigInt is fifty times slower. A 32 × 32 → 64 product is Math.imul for the
  * low half; the high half follows from the double product, whose error (below 2^12) vanishes in the division by 2^32.
  */
+import { fastXxh3 } from './checksum-code.js';
 
 const SECRET = Uint8Array.from(
   (
@@ -53,6 +54,10 @@ export function xxh3(bytes: Uint8Array, start = 0, end = bytes.length): bigint {
 
 /** The low 32 bits of XXH3_64bits of bytes[start, end), as u32. */
 export function xxh3Low(bytes: Uint8Array, start = 0, end = bytes.length): number {
+  if (end - start > 240) {
+    const low = fastLow(bytes, start, end);
+    if (low !== undefined) return low;
+  }
   return Number(xxh3(bytes, start, end) & 0xffffffffn);
 }
 
@@ -150,6 +155,13 @@ const INITIAL = new BigUint64Array([
   BigInt(PRIME32_1),
 ]);
 const INITIAL_WORDS = new Int32Array(INITIAL.buffer);
+const fastLow = fastXxh3({
+  secret: SECRET,
+  initial: [...INITIAL],
+  prime32: BigInt(PRIME32_1),
+  prime64: PRIME64_1,
+  mixer: PRIME_MX1,
+});
 /** eight accumulators as (low, high) words */
 const acc = new Int32Array(16);
 const acc64 = new BigUint64Array(acc.buffer);

@@ -14,8 +14,9 @@
  * Mirrors table/block_fetcher.cc and util/compression.h of RocksDB 8.10 (the older forms: 4.11).
  */
 import { CorruptError, type ErrorOrigin, StateQueryError, UnsupportedError } from '../errors.js';
-import { type BlockCodec, decompress } from '../io/compression.js';
+import { type BlockCodec, decompress, MAX_BLOCK } from '../io/compression.js';
 import { Cursor } from '../io/cursor.js';
+import { decodeSnappyInto } from '../io/snappy.js';
 import type { ByteSource } from '../io/source.js';
 import { blockChecksum, CHECKSUM_NAMES, contextModifier } from './checksum.js';
 import { BLOCK_TRAILER, type BlockHandle, type Footer } from './footer.js';
@@ -60,8 +61,11 @@ export function blockOrigin(file: BlockFile, handle: BlockHandle): ErrorOrigin {
 export function readBlock(file: BlockFile, handle: BlockHandle, dictionary?: Uint8Array): Uint8Array {
   checkHandle(file, handle);
   const raw = file.source.read(handle.offset, handle.size + BLOCK_TRAILER);
-  return decodeBlock(file, handle, raw, 0, dictionary) ?? raw.subarray(0, handle.size);
+  const decoded = decodeBlock(file, handle, raw, 0, dictionary, NO_BYTES);
+  return decoded === undefined ? raw.subarray(0, handle.size) : decoded.bytes.subarray(0, decoded.length);
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 /** @throws CorruptError when the block does not lie before the footer */
 export function checkHandle(file: BlockFile, handle: BlockHandle): void {
@@ -74,7 +78,8 @@ export function checkHandle(file: BlockFile, handle: BlockHandle): void {
 
 /**
  * Checks the block that stands at raw[start, start + size + 5), and decompresses it.
- * @returns the contents, or undefined when the payload itself is the contents
+ * @param scratch memory that the contents may stand in; larger memory is made when they need it
+ * @returns the contents, from 0 on, or undefined when the payload itself is the contents
  */
 export function decodeBlock(
   file: BlockFile,
@@ -82,7 +87,8 @@ export function decodeBlock(
   raw: Uint8Array,
   start: number,
   dictionary: Uint8Array | undefined,
-): Uint8Array | undefined {
+  scratch: Uint8Array,
+): { readonly bytes: Uint8Array; readonly length: number } | undefined {
   const end = start + handle.size;
   if (file.verify && !checksumMatches(file, handle, raw, start))
     throw new CorruptError(`block does not match its ${CHECKSUM_NAMES[file.footer.checksumType]} checksum`, blockOrigin(file, handle));
@@ -92,8 +98,9 @@ export function decodeBlock(
   if (codec === undefined)
     throw new UnsupportedError(`blocks compressed with ${COMPRESSION_NAMES[type] ?? `type ${type}`}`, blockOrigin(file, handle));
   try {
-    if (codec === 'snappy') return decompress(codec, raw.subarray(start, end), undefined);
-    return decodeSized(codec, file.footer.version, raw, start, end, dictionary);
+    if (codec === 'snappy') return decodeSnappyInto(raw, start, end, scratch, MAX_BLOCK);
+    const bytes = decodeSized(codec, file.footer.version, raw, start, end, dictionary);
+    return { bytes, length: bytes.length };
   } catch (error) {
     throw located(error, blockOrigin(file, handle));
   }

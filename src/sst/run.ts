@@ -46,6 +46,8 @@ export class Run extends BlockCursor {
   /** the table is read from its first entry on */
   private fromStart = true;
   private readonly window: ReadAhead;
+  /** what blocks are decompressed into */
+  private scratch: Uint8Array = NO_BYTES;
   /** of a seek, until its block is loaded */
   private target: Uint8Array | undefined;
 
@@ -167,10 +169,13 @@ export class Run extends BlockCursor {
     const handle = { offset: index.offset, size: index.size };
     checkHandle(table, handle);
     const start = this.window.fetch(table, handle.offset, handle.size + BLOCK_TRAILER);
-    const decoded = decodeBlock(table, handle, this.window.bytes, start, table.dictionary);
+    const decoded = decodeBlock(table, handle, this.window.bytes, start, table.dictionary, this.scratch);
     const origin = blockOrigin(table, handle);
     if (decoded === undefined) this.show(this.window.bytes, start, start + handle.size, origin);
-    else this.show(decoded, 0, decoded.length, origin);
+    else {
+      this.scratch = decoded.bytes;
+      this.show(decoded.bytes, 0, decoded.length, origin);
+    }
     const { upper } = this.options;
     this.checkUpper = upper !== undefined && index.compareSeparator(upper) >= 0;
   }

@@ -38,7 +38,6 @@ const PLACES: Readonly<Record<string, string>> = {
   alasql: 'sql/alasql/',
   chalk: 'output/color.ts',
   commander: 'cli/',
-  hysnappy: 'io/snappy.ts',
   protobufjs: 'proto/schema.ts',
   'string-width': 'output/width.ts',
   yaml: 'names/yaml.ts',

@@ -49,6 +49,15 @@ describe('xxHash', () => {
     expect(xxh3Low(bytes)).toBe(Number.parseInt(h3.slice(8), 16));
   });
 
+  it('is the same when it is computed by code, which takes over after many calls', () => {
+    const bytes = input(70_000);
+    for (let i = 0; i < 400; i++) {
+      const start = (i * 37) % 101;
+      const end = start + 241 + ((i * 7919) % (i % 20 === 0 ? 60_000 : 6000));
+      expect(xxh3Low(bytes, start, end)).toBe(Number(xxh3(bytes, start, end) & 0xffffffffn));
+    }
+  });
+
   it('takes a part of an array', () => {
     const bytes = input(3000);
     for (const [start, end] of [
