@@ -13,10 +13,12 @@
  * Keys must ascend; the length that a key shares with the one before it comes out of that check.
  */
 import { CorruptError, type ErrorOrigin } from '../errors.js';
-import { blockLayout, lengths, moveUp, readLengths } from './entries.js';
+import { blockLayout, lengths, readLengths } from './entries.js';
 import { compareBytes, readU32, TRAILER } from './internal-key.js';
 
 export const NO_BYTES: Uint8Array = new Uint8Array(0);
+/** so many bytes are worth a call */
+const LONG = 48;
 
 /** Fields are valid until next(). */
 export abstract class BlockCursor {
@@ -44,6 +46,7 @@ export abstract class BlockCursor {
   protected checkUpper = false;
   /** replaces the sequence numbers of an ingested file */
   protected global: Uint8Array | undefined;
+  private view = new DataView(NO_BYTES.buffer);
   private blockStart = 0;
   private restarts = 0;
 
@@ -79,7 +82,11 @@ export abstract class BlockCursor {
     this.shared = common;
 
     const keyStart = p - shared;
-    if (shared > 0) moveUp(bytes, keyStart, lastStart, shared);
+    if (shared < LONG) {
+      // four bytes at a time, from the end: the ranges may overlap. What the first four overwrite in front is done with
+      const { view } = this;
+      for (let i = shared - 4; i > -4; i -= 4) view.setInt32(keyStart + i, view.getInt32(lastStart + i));
+    } else bytes.copyWithin(keyStart, lastStart, lastStart + shared);
     this.keyStart = keyStart;
     this.keyEnd = keyStart + keyLength;
     this.valueStart = valueStart;
@@ -99,6 +106,7 @@ export abstract class BlockCursor {
   /** Shows the block bytes[start, end), from its first entry on. */
   protected show(bytes: Uint8Array, start: number, end: number, origin: ErrorOrigin): void {
     const layout = blockLayout(bytes, start, end, origin);
+    if (bytes !== this.bytes) this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.bytes = bytes;
     this.blockStart = start;
     this.valueEnd = start;

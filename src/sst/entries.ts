@@ -38,15 +38,6 @@ export function blockLayout(bytes: Uint8Array, start: number, end: number, origi
   return { entriesEnd, restarts };
 }
 
-/** So many bytes are worth a call. */
-const LONG = 32;
-
-/** Moves `length` bytes up inside an array, from its end, so that the ranges may overlap. */
-export function moveUp(bytes: Uint8Array, to: number, from: number, length: number): void {
-  if (length >= LONG) bytes.copyWithin(to, from, from + length);
-  else for (let i = length - 1; i >= 0; i--) bytes[to + i] = bytes[from + i];
-}
-
 /** What readLengths() read last: one object for all, so that nothing is allocated for an entry. */
 export const lengths = { shared: 0, unshared: 0, length: 0 };
 

@@ -12,6 +12,8 @@ export const BATCH_ROWS = 2048;
 export class BatchWriter {
   readonly columns: readonly Column[];
   rows = 0;
+  /** a step goes on until there are so many rows */
+  target = 1;
   /**
    * @param onCut called at the end of the scan when times finer than microseconds were cut
    * @param fields of each column: Projection.fields
@@ -37,7 +39,7 @@ export class BatchWriter {
 }
 
 /** Steps between two looks at the clock, and how long a scan looks for rows before it says that there were none so far. */
-const CLOCK_STEPS = 256;
+const CLOCK_STEPS = 16;
 const QUIET_MS = 100;
 
 /**
@@ -63,6 +65,7 @@ export function scanOf(writer: BatchWriter, step: () => boolean, close: () => vo
         return undefined;
       }
       writer.clear();
+      writer.target = Math.min(BATCH_ROWS, left);
       let steps = 0;
       let quietUntil = 0;
       try {

@@ -89,6 +89,9 @@ function oneByOne(filter: EntryFilter, states: ReadonlySet<number>): readonly En
   return [...states].sort((a, b) => a - b).map(id => ({ ...filter, states: new Set([id]) }));
 }
 
+/** Entries of a step that may have no rows at all. */
+const MAX_PULL = 4096;
+
 /** Entries counted in one step. */
 const COUNT_STEP = 1 << 16;
 
@@ -146,7 +149,22 @@ export class KeyedPump {
     };
   }
 
-  /** Adds the rows of the next entry. @returns false at the end */
+  /** Adds the rows of entries until the writer has what it is to have. @returns whether the entries may have more */
+  private pull(entries: EntryCursor): boolean {
+    const { writer } = this;
+    const { stats } = this.context;
+    for (let i = 0; i < MAX_PULL; i++) {
+      if (!entries.next()) return false;
+      stats.entriesDecoded++;
+      this.lastGroup = entries.keyGroup;
+      this.failures = 0;
+      this.expand(entries);
+      if (writer.rows >= writer.target) return true;
+    }
+    return true;
+  }
+
+  /** Adds the rows of the next entries: of one, when the writer's `target` is one row. @returns false at the end */
   step(): boolean {
     for (;;) {
       try {
@@ -158,13 +176,7 @@ export class KeyedPump {
             this.writer.rows += passed;
             return true;
           }
-        } else if ((this.entries as EntryCursor).next()) {
-          this.context.stats.entriesDecoded++;
-          this.lastGroup = (this.entries as EntryCursor).keyGroup;
-          this.failures = 0;
-          this.expand(this.entries as EntryCursor);
-          return true;
-        }
+        } else if (this.pull(this.entries as EntryCursor)) return true;
         this.endEntries();
       } catch (error) {
         this.writer.rollback();

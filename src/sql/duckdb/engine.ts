@@ -17,7 +17,8 @@ import { type FeedScan, type FeedSource, SCAN_FUNCTION } from './scans.js';
 
 export async function openDuckDbEngine(options: EngineOptions = {}): Promise<SqlEngine> {
   const db = await DuckDb.open({
-    threads: options.threads,
+    // a scan is one thread's; a second one would only wait, at full speed
+    threads: options.threads ?? 1,
     memoryLimit: options.memoryLimit,
     spill: options.spill,
     feed: options.safeFeed ? 'safe' : 'fast',

@@ -6,7 +6,8 @@
  *   init   the columns that are wanted → BoundTable.scan
  *   main   the next at most 2,048 rows; batches that are longer are handed out in parts
  *
- * Callbacks run on the JavaScript thread, one at a time. What a scan throws is kept and thrown again by the query
+ * Callbacks run on the JavaScript thread, one at a time; between them, while the engine's own thread has the rows, the next batch
+ * is read. What a scan throws is kept and thrown again by the query
  * that ran it, since the engine knows only its text.
  */
 import { type ColumnBatch, createColumn } from '../../io/column.js';
@@ -40,6 +41,9 @@ interface Running {
   readonly outputs: readonly number[];
   batch: ColumnBatch | undefined;
   at: number;
+  /** what reading ahead threw, for the next call */
+  failure: { readonly error: unknown } | undefined;
+  ended: boolean;
 }
 
 export class ScanRegistry {
@@ -112,7 +116,7 @@ export class ScanRegistry {
       duck.init_set_max_threads(info, 1);
       const scan = this.guarded(() => source.open(wanted));
       this.running.add(scan);
-      const state: Running = { source, scan, wanted, outputs, batch: undefined, at: 0 };
+      const state: Running = { source, scan, wanted, outputs, batch: undefined, at: 0, failure: undefined, ended: false };
       duck.init_set_init_data(info, state);
     });
     duck.table_function_set_function(fn, (info, output) => {
@@ -127,7 +131,8 @@ export class ScanRegistry {
 
   private fill(state: Running, output: DataChunk): void {
     const { duck } = this;
-    if (state.batch === undefined) {
+    if (state.failure !== undefined) throw state.failure.error;
+    if (state.batch === undefined && !state.ended) {
       state.batch = state.scan.next();
       while (state.batch?.length === 0) {
         this.checkpoint();
@@ -137,6 +142,7 @@ export class ScanRegistry {
     }
     const { batch, at } = state;
     if (batch === undefined) {
+      state.ended = true;
       duck.data_chunk_set_size(output, 0);
       this.running.delete(state.scan);
       state.scan.close();
@@ -150,7 +156,25 @@ export class ScanRegistry {
     });
     duck.data_chunk_set_size(output, count);
     state.at = at + count;
-    if (state.at >= batch.length) state.batch = undefined;
+    if (state.at >= batch.length) {
+      state.batch = undefined;
+      setImmediate(() => this.readAhead(state));
+    }
+  }
+
+  /** Reads the next batch while the engine is busy with the last one. */
+  private readAhead(state: Running): void {
+    if (state.batch !== undefined || state.ended || !this.running.has(state.scan)) return;
+    try {
+      const batch = state.scan.next();
+      if (batch === undefined) state.ended = true;
+      else if (batch.length > 0) {
+        state.batch = batch;
+        state.at = 0;
+      }
+    } catch (error) {
+      state.failure = { error };
+    }
   }
 
   private guarded<T>(run: () => T): T {
