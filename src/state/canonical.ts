@@ -187,15 +187,18 @@ export class CanonicalCursor implements EntryCursor {
 
   /**
    * Passes over entries of one state that lie whole in the window, up to its last one; what is unusual is left to `entry`.
+   * @param key only those whose key does not begin with it, `keyAt` bytes behind the key group
    * @returns how many
    */
-  private pass(limit: number): number {
+  private pass(limit: number, key: Uint8Array = NO_KEY, keyAt = 0): number {
     const { window, prefix, keyGroup } = this;
     const { bytes } = window;
     // behind an entry there is more in its key group
     const end = Math.min(window.end, this.groupEnd - window.base - 1);
     const first = prefix === 1 ? keyGroup : keyGroup >> 8;
     const second = keyGroup & 0xff;
+    const lastOfKey = key.length - 1;
+    const keyEnd = 4 + prefix + keyAt + lastOfKey;
     let p = window.position;
     let passed = 0;
     while (passed < limit && p + 8 <= end) {
@@ -206,6 +209,7 @@ export class CanonicalCursor implements EntryCursor {
       const valueLength = (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3];
       const next = at + 4 + valueLength;
       if (valueLength < 0 || next > end) break;
+      if (lastOfKey >= 0 && bytes[p + keyEnd] === key[lastOfKey] && beginsWith(bytes, p + keyEnd - lastOfKey, key)) break;
       p = next;
       passed++;
     }
@@ -217,6 +221,8 @@ export class CanonicalCursor implements EntryCursor {
   private entry(): boolean {
     const { window, prefix } = this;
     if (this.wanted[this.current] === 0) this.pass(Number.POSITIVE_INFINITY);
+    else if (this.keyFilter?.single !== undefined)
+      this.pass(Number.POSITIVE_INFINITY, this.keyFilter.single, this.keys.of(this.current).isTimer ? 8 : 0);
     if (window.end - window.position < 4) this.need(4, 'length of a key');
     let p = window.position;
     let bytes = window.bytes;
@@ -279,4 +285,11 @@ export class CanonicalCursor implements EntryCursor {
     this.unsplitKey = key.unsplit;
     return true;
   }
+}
+
+const NO_KEY = new Uint8Array(0);
+
+function beginsWith(bytes: Uint8Array, start: number, key: Uint8Array): boolean {
+  for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
+  return true;
 }

@@ -6,9 +6,12 @@ export class KeyFilter {
   /** by hash: few keys have equal ones */
   private readonly byHash = new Map<number, Uint8Array[]>();
   private readonly few: readonly Uint8Array[] | undefined;
+  /** the key, when there is only one, and not empty */
+  readonly single: Uint8Array | undefined;
 
   constructor(keys: readonly Uint8Array[]) {
     this.few = keys.length <= 8 ? keys : undefined;
+    this.single = keys.length === 1 && keys[0].length > 0 ? keys[0] : undefined;
     for (const key of keys) {
       const hash = hashOf(key, 0, key.length);
       const same = this.byHash.get(hash);

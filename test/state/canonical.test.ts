@@ -127,6 +127,42 @@ describe('canonical keyed state', () => {
     expect(rows(file, { keys: Array.from({ length: 20 }, (_, i) => string('d'.repeat(290 + i))) })).toEqual([ROWS[8]]);
     expect(rows(file, { keys: [string('a')], states: new Set([3]) })).toEqual([ROWS[6]]);
   });
+
+  it('keys among others that begin alike, that are shorter, and at the end of a state', () => {
+    const texts = ['', 'a', 'aa', 'aab', 'ab', 'b', 'ba', 'bab', 'x'.repeat(130), 'key_1', 'key_10', 'key_100', 'key_2'];
+    const entries = texts.map((text, i) => [key(text), long(i)] as const);
+    const fires = texts.map((text, i) => [timer(BigInt(i), text), Buffer.alloc(0)] as const);
+    const group = canonicalGroup(5, [
+      { id: 0, entries },
+      { id: 3, entries: fires },
+    ]);
+    const one = keyGroupsFile(header, [group], { first: 5 });
+    const all = rows(one);
+    expect(all.length).toBe(2 * texts.length);
+    for (const text of [...texts, 'key_', 'c', 'bb']) {
+      expect(rows(one, { keys: [string(text)] })).toEqual(all.filter(row => row.key === text));
+    }
+  });
+
+  it('skip() counts what next() shows', () => {
+    for (const filter of [{}, { split: false }, { states: new Set([0, 2]), split: false }, { keys: [string('a')] }] as EntryFilter[]) {
+      const shown = openKeyedState(file.handle, contextOf()).entries(filter);
+      let expected = 0;
+      while (shown.next()) expected++;
+      for (const limit of [1, 3, 1000]) {
+        const reader = openKeyedState(file.handle, contextOf());
+        const cursor = reader.entries(filter);
+        let count = 0;
+        for (let n = cursor.skip?.(limit) ?? -1; n !== 0; n = cursor.skip?.(limit) ?? -1) {
+          expect(n > 0 && n <= limit).toBe(true);
+          count += n;
+        }
+        expect(count).toBe(expected);
+        cursor.close();
+        reader.close();
+      }
+    }
+  });
   it('counts without splitting', () => {
     const reader = openKeyedState(file.handle, contextOf());
     const cursor = reader.entries({ split: false });
