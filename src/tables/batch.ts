@@ -1,12 +1,21 @@
 /**
  * Rows into batches: the projected columns of a scan, filled row by row, handed out 2,048 rows at a time in reused memory.
  */
-import { BytesColumn, type Column, type ColumnBatch, createColumn, wasCut } from '../io/column.js';
+import { AbsentColumn, BytesColumn, type Column, type ColumnBatch, createColumn, wasCut } from '../io/column.js';
 import type { SqlType } from '../types.js';
 import type { Scan } from './table.js';
 
 /** Rows of one batch: DuckDB's vector size. */
 export const BATCH_ROWS = 2048;
+
+export interface WriterOptions {
+  /** of each column: Projection.fields */
+  readonly fields?: readonly (readonly string[] | undefined)[];
+  /** columns that are NULL in every row */
+  readonly absent?: readonly boolean[];
+  /** ScanRequest.constants */
+  readonly constants?: boolean;
+}
 
 /** The columns being filled. `rows` counts finished rows (a scan may project no column at all). */
 export class BatchWriter {
@@ -14,18 +23,14 @@ export class BatchWriter {
   rows = 0;
   /** a step goes on until there are so many rows */
   target = 1;
-  /**
-   * @param onCut called at the end of the scan when times finer than microseconds were cut
-   * @param fields of each column: Projection.fields
-   * @param constants ScanRequest.constants
-   */
+  /** @param onCut called at the end of the scan when times finer than microseconds were cut */
   constructor(
     types: readonly SqlType[],
     readonly onCut?: () => void,
-    fields: readonly (readonly string[] | undefined)[] = [],
-    constants = false,
+    options: WriterOptions = {},
   ) {
-    this.columns = types.map((type, i) => createColumn(type, BATCH_ROWS, fields[i]));
+    const { fields = [], absent = [], constants = false } = options;
+    this.columns = types.map((type, i) => (absent[i] === true ? new AbsentColumn(type) : createColumn(type, BATCH_ROWS, fields[i])));
     if (constants) for (const column of this.columns) if (column instanceof BytesColumn) column.constants = true;
   }
   clear(): void {

@@ -573,7 +573,7 @@ const COMPILE_AFTER = 256;
 
 /** A constant text, or NULL. */
 export function fillText(text: string | null): Fill {
-  if (text === null) return (_row, out) => out.pushNull();
+  if (text === null) return fillNull;
   const bytes = Buffer.from(text, 'utf8');
   return (_row, out) => (out as BytesColumn).pushText(bytes);
 }

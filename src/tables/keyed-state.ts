@@ -92,25 +92,27 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
             o => snapshot.statesOf(o),
             filters,
           );
+          const fillsOf = (variant: StateVariant) => request.columns.map(p => keyedFill(snapshot, variant, p, typed));
+          const plans = new Map<StateVariant, VariantPlan | undefined>(
+            variants.filter(keyed(filters)).map(variant => [variant, { variant, fills: fillsOf(variant) }]),
+          );
+          const constants = request.constants === true;
           const writer = new BatchWriter(
             request.columns.map(p => projectedType(columns, p)),
             snapshot.timesCut,
-            request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
-            request.constants,
+            {
+              fields: request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
+              absent: request.columns.map((_, i) => constants && [...plans.values()].every(plan => plan?.fills[i] === fillNull)),
+              constants,
+            },
           );
-          const plans = new Map<StateVariant, VariantPlan | undefined>();
           const needed = request.columns.map(p => p.name);
           const pump = new KeyedPump(
             {
               operators: kept,
               planOf(variant) {
                 if (!plans.has(variant)) {
-                  plans.set(
-                    variant,
-                    keyed(filters)(variant)
-                      ? { variant, fills: request.columns.map(p => keyedFill(snapshot, variant, p, typed)) }
-                      : undefined,
-                  );
+                  plans.set(variant, keyed(filters)(variant) ? { variant, fills: fillsOf(variant) } : undefined);
                 }
                 return plans.get(variant);
               },

@@ -85,7 +85,7 @@ export interface ScanRequest {
   readonly filters: readonly Filter[];
   /** rows wanted at most; given only when every row of the scan is one (no conditions, `filters` empty) */
   readonly limit?: number;
-  /** the reader understands BytesColumn.constant */
+  /** the reader understands BytesColumn.constant, and AbsentColumn in place of a column */
   readonly constants?: boolean;
 }
 

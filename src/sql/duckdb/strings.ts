@@ -93,6 +93,7 @@ export function readStrings(duck: Duck, vector: Vector, type: SqlType, count: nu
   column.length = count;
   const offsets = new Uint32Array(count + 1);
   column.offsets = offsets;
+  if (!validity.includes(1)) return column;
   const data = duck.vector_get_data(vector, count * ENTRY);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let total = 0;
