@@ -76,7 +76,8 @@ describe.runIf(hasScript)('in a pseudo-terminal', () => {
   const start = (...args: string[]): void => {
     screen = '';
     history = join(temp, `history-${Math.random().toString(36).slice(2)}`);
-    const command = [process.execPath, BIN, ...args].map(a => `'${a}'`).join(' ');
+    // exec: a shell in between would get the Ctrl-C too, and some end with its code
+    const command = `exec ${[process.execPath, BIN, ...args].map(a => `'${a}'`).join(' ')}`;
     const env = { ...process.env, STATEQUERY_HISTORY: history, TERM: 'xterm', NO_COLOR: '1', COLUMNS: '120' };
     child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -154,6 +155,8 @@ describe.runIf(hasScript)('in a pseudo-terminal', () => {
     await until(/garbage$/);
     type('\u0003');
     await until(/statequery> $/);
+    type('SELECT 41 + 1 AS answer;\n');
+    await until(/\| +42 \|[\s\S]*statequery> $/);
     type('SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b;\n');
     await until(/range\(10000000\) b;\n/);
     await new Promise(resolve => setTimeout(resolve, 1000));
@@ -175,7 +178,7 @@ describe.runIf(hasScript)('in a pseudo-terminal', () => {
     await exit();
     writeFileSync(`${kept}.2`, readFileSync(kept));
     screen = '';
-    const command = [process.execPath, BIN, 'shell', WORDCOUNT].map(a => `'${a}'`).join(' ');
+    const command = `exec ${[process.execPath, BIN, 'shell', WORDCOUNT].map(a => `'${a}'`).join(' ')}`;
     child = spawn('script', ['-qefc', command, '/dev/null'], {
       env: { ...process.env, STATEQUERY_HISTORY: `${kept}.2`, TERM: 'xterm', NO_COLOR: '1' },
       stdio: ['pipe', 'pipe', 'inherit'],

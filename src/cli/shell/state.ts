@@ -16,6 +16,8 @@ export class ShellState {
   timer = false;
   private readonly stats = new ReadStats();
   private database: Database | undefined;
+  /** stops the engine that is open; one that was stopped is closed, and the next statement opens another */
+  private stop = new AbortController();
 
   constructor(
     readonly session: Session,
@@ -44,8 +46,9 @@ export class ShellState {
     let finished = false;
     try {
       await interruptible(async signal => {
-        // an engine that was stopped keeps its signal: the next statement opens another
-        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.session, this.stats, signal);
+        const { stop } = this;
+        signal.addEventListener('abort', () => stop.abort());
+        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.session, this.stats, stop.signal);
         const writer = resultWriter(this.session.outputOptions(this.mode), this.session.sink);
         const progress = new Progress(this.session, this.stats);
         try {
@@ -72,6 +75,7 @@ export class ShellState {
   private async closeDatabase(): Promise<void> {
     const { database } = this;
     this.database = undefined;
+    this.stop = new AbortController();
     await database?.close();
   }
 }
