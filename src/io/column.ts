@@ -246,7 +246,7 @@ export class FixedColumn extends ColumnBase {
         this.pushI64(value as bigint);
         return;
       case 'HUGEINT':
-        if ((value as bigint) > I128_MAX || (value as bigint) < -I128_MAX) throw outOfRange(type, String(value));
+        if ((value as bigint) > I128_MAX || (value as bigint) < -I128_MAX - 1n) throw outOfRange(type, String(value));
         this.pushI128(value as bigint);
         return;
       case 'TIME':

@@ -3,12 +3,14 @@
  * refuses every node kind that is not below, so that what passes it has these shapes.
  *
  * Numbers that a double would change (`9007199254740993`, `1.0`) are kept as their text behind a NUL and written back
- * unchanged. Locations are byte offsets in the UTF-8 text; 2^64-1 stands for none.
+ * unchanged. Locations are byte offsets in the UTF-8 text; 2^64-1 stands for none. `spelled` is ours; the engine passes over it.
  */
 
 export interface ExprBase {
   alias: string;
   query_location?: number | string;
+  /** a number constant as the statement spells it, where the node itself has lost digits or the sign */
+  spelled?: string;
 }
 export interface ColumnRef extends ExprBase {
   class: 'COLUMN_REF';
@@ -284,16 +286,12 @@ export interface Statement {
 
 const RAW = '\u0000';
 
-/** A serialized document to a tree; numbers keep every digit. undefined when it holds what no tree can (infinities). */
+/** A serialized document to a tree; numbers keep every digit, and the engine's infinities are among them. */
 export function parseTree(json: string): unknown {
-  const kept = json.replace(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g, token =>
-    token.startsWith('"') || String(Number(token)) === token ? token : `"\\u0000${token}"`,
+  const kept = json.replace(/"(?:[^"\\]|\\.)*"|-?(?:infinity|inf|nan|[0-9][0-9.eE+-]*)/gi, token =>
+    token.startsWith('"') || (String(Number(token)) === token && /[0-9]$/.test(token)) ? token : `"\\u0000${token}"`,
   );
-  try {
-    return JSON.parse(kept);
-  } catch {
-    return undefined;
-  }
+  return JSON.parse(kept);
 }
 
 /** The tree as the engine reads it. */
@@ -318,6 +316,17 @@ export function locationOf(node: { query_location?: number | string }): number |
 /** A copy that shares nothing. */
 export function cloneTree<T>(tree: T): T {
   return JSON.parse(JSON.stringify(tree)) as T;
+}
+
+/** Calls `visit` with every object of a tree, the inner ones after the outer ones. */
+export function eachNode(tree: unknown, visit: (node: Readonly<Record<string, unknown>>) => void): void {
+  if (Array.isArray(tree)) {
+    for (const child of tree) eachNode(child, visit);
+    return;
+  }
+  if (typeof tree !== 'object' || tree === null) return;
+  visit(tree as Readonly<Record<string, unknown>>);
+  for (const child of Object.values(tree)) eachNode(child, visit);
 }
 
 /** Calls `visit` with every direct child expression and a function that replaces it. Subqueries are not entered. */

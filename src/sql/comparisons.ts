@@ -2,11 +2,11 @@
  * Comparisons of rewritten expressions: the literal rule, mixed columns by their text, rows pair by pair.
  */
 import type { SqlType } from '../types.js';
-import { type CompareType, cast, compare, conjunction, type Expr, type FunctionExpr } from './ast.js';
-import type { Literal } from './literals.js';
+import { type CompareType, cast, cloneTree, compare, conjunction, type Expr, type FunctionExpr, textConstant } from './ast.js';
+import { type Literal, mixedTexts } from './literals.js';
 import { type Analysis, constantIn, type Plain, type Rewritten, refused } from './rewritten.js';
 import { castToText, textOfLiteral } from './text-form.js';
-import { mirrored, neverHolds } from './typing.js';
+import { gapHolds, mirrored, neverHolds } from './typing.js';
 
 export const EQUALITY: ReadonlySet<string> = new Set([
   'COMPARE_EQUAL',
@@ -49,14 +49,15 @@ export class Comparisons {
     const build = (value: Expr, against: Expr) => (swap ? compare(mirrored(type), against, value) : compare(type, value, against));
     if (other.kind === 'mixed') {
       if (!EQUALITY.has(type)) throw refused(this.analysis.places, other, comparisonSign(swap ? mirrored(type) : type));
-      return build(other.text(), textOfLiteral(literal, literalSide.expr));
+      return withTexts(type, () => other.text(), literal, literalSide.expr);
     }
     const known = await this.typeOf(other);
     if (known === undefined) return build(other.expr, literalSide.expr);
     if (known.kind === 'JSON' && literal.kind !== 'null')
-      return build(cast(other.expr, 'VARCHAR'), textOfLiteral(literal, literalSide.expr));
+      return withTexts(type, () => cast(cloneTree(other.expr), 'VARCHAR'), literal, literalSide.expr);
     const adapted = await this.analysis.typing.adapt(literal, known);
     if (adapted.kind === 'never') return neverHolds(type, other.expr);
+    if (adapted.kind === 'gap') return gapHolds(type, other.expr, adapted.below?.expr);
     return build(other.expr, adapted.kind === 'same' ? literalSide.expr : adapted.expr);
   }
 
@@ -72,6 +73,16 @@ export class Comparisons {
   async typeOf(done: Plain): Promise<SqlType | undefined> {
     return done.type ?? this.analysis.typeOf(done.expr);
   }
+}
+
+/** A text form compared with a constant, which may have several texts. */
+function withTexts(type: CompareType, text: () => Expr, literal: Literal, expr: Expr): Expr {
+  if (literal.kind === 'null') return compare(type, text(), expr);
+  const negated = type === 'COMPARE_NOTEQUAL' || type === 'COMPARE_DISTINCT_FROM';
+  return conjunction(
+    negated ? 'AND' : 'OR',
+    mixedTexts(literal).map(t => compare(type, text(), textConstant(t))),
+  );
 }
 
 export function comparisonSign(type: CompareType): string {

@@ -1,15 +1,18 @@
 /**
  * Constants of the tree, exact: 64- and 128-bit integers and decimals never pass through a double.
  */
+
+import { numberText as jsonNumber } from '../io/json.js';
 import type { Constant } from '../tables/table.js';
-import { Decimal } from '../types.js';
+import { Decimal, type SqlType } from '../types.js';
 import { cast, constant, type Expr, numberText, rawNumber, textConstant } from './ast.js';
 
-/** A constant as the statement holds it. `double` is one that only the engine writes as text. */
+/** A constant as the statement holds it. `double` is a number with an exponent, or none at all (NaN, infinities). */
 export type Literal = Constant | { readonly kind: 'null' } | { readonly kind: 'double'; readonly text: string };
 
 /** The constant that an expression is: literals, TRUE and FALSE, signed numbers. */
 export function literalOf(expr: Expr): Literal | undefined {
+  if (expr.spelled !== undefined) return numberOf(expr.spelled);
   if (expr.class === 'CAST' && !expr.try_cast && expr.cast_type.id === 'BOOLEAN' && expr.child.class === 'CONSTANT') {
     const text = expr.child.value.value;
     if (text === 't' || text === 'f') return { kind: 'boolean', value: text === 't' };
@@ -60,8 +63,8 @@ export function literalOf(expr: Expr): Literal | undefined {
   }
 }
 
-/** The text of a constant, as comparisons with text see it; undefined for a double, whose text the engine makes. */
-export function literalText(literal: Literal): string | undefined {
+/** The text of a constant, as comparisons with text see it; of a double the one that it is shown with. */
+export function literalText(literal: Exclude<Literal, { readonly kind: 'null' }>): string {
   switch (literal.kind) {
     case 'string':
       return literal.value;
@@ -70,9 +73,26 @@ export function literalText(literal: Literal): string | undefined {
       return String(literal.value);
     case 'decimal':
       return literal.text;
-    default:
-      return undefined;
+    case 'double':
+      return doubleText(literal.text);
   }
+}
+
+/** A number with an exponent as doubles are shown; as it is spelled where no double is that large. */
+function doubleText(text: string): string {
+  const special = SPECIAL_TEXT.exec(text);
+  if (special !== null) return /nan/i.test(text) ? 'NaN' : `${special[1] === '-' ? '-' : ''}Infinity`;
+  return Number.isFinite(Number(text)) ? jsonNumber(Number(text)) : text;
+}
+
+/**
+ * The texts that a constant equals where columns of several types are compared by their text: its own; zero has two spellings among
+ * floats.
+ */
+export function mixedTexts(literal: Exclude<Literal, { readonly kind: 'null' }>): readonly string[] {
+  const text = literalText(literal);
+  const zero = literal.kind === 'integer' ? literal.value === 0n : literal.kind !== 'string' && /^-?[0.]+$/.test(text);
+  return zero ? [...new Set([text, '0', '-0.0'])] : [text];
 }
 
 const INTEGER_TEXT = /^\s*([+-]?)0*(\d+)\s*$/;
@@ -94,25 +114,36 @@ export function numberOf(text: string): Literal | undefined {
   return undefined;
 }
 
-const I64 = 1n << 63n;
-const I128 = 1n << 127n;
+/** A number as unscaled × 10^-scale, exact; undefined for NaN and infinities. Exponents beyond any type count as ±`HUGE` ones. */
+export function exactNumber(literal: Literal): Decimal | undefined {
+  if (literal.kind === 'integer') return new Decimal(literal.value, 0);
+  if (literal.kind !== 'decimal' && literal.kind !== 'double') return undefined;
+  const parts = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(literal.text);
+  if (parts === null) return undefined;
+  const [, sign, whole, fraction = '', exponent = '0'] = parts;
+  const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n);
+  if (digits === 0n) return new Decimal(0n, 0);
+  const shift = Math.max(-HUGE, Math.min(HUGE, Number(exponent)));
+  const scale = fraction.length - shift;
+  return scale >= 0 ? new Decimal(digits, scale) : new Decimal(digits * 10n ** BigInt(-scale), 0);
+}
+/** beyond every exponent of a double */
+const HUGE = 400;
 
-/** An expression for a number. */
-export function numberExpr(literal: Literal): Expr {
-  if (literal.kind === 'integer') {
-    const { value } = literal;
-    if (value >= -(1n << 31n) && value < 1n << 31n) return constant('INTEGER', Number(value));
-    if (value >= -I64 && value < I64) return constant('BIGINT', rawNumber(String(value)));
-    if (value > -I128 && value < I128) return cast(textConstant(String(value)), 'HUGEINT');
-    return cast(textConstant(String(value)), 'DOUBLE');
-  }
-  if (literal.kind === 'decimal') {
-    const digits = literal.text.replace(/^-/, '').replace('.', '').length;
-    const scale = literal.text.length - literal.text.indexOf('.') - 1;
-    if (digits > 38) return cast(textConstant(literal.text), 'DOUBLE');
-    const info = { type: 'DECIMAL_TYPE_INFO', alias: '', extension_info: null, width: digits, scale };
-    return cast(textConstant(literal.text), { id: 'DECIMAL', type_info: info });
-  }
-  if (literal.kind === 'double') return cast(textConstant(literal.text), 'DOUBLE');
-  throw new Error(`${literal.kind} is no number`);
+const I64 = 1n << 63n;
+
+/** An expression for an integer that HUGEINT holds. */
+export function integerExpr(value: bigint): Expr {
+  if (value >= -(1n << 31n) && value < 1n << 31n) return constant('INTEGER', Number(value));
+  if (value >= -I64 && value < I64) return constant('BIGINT', rawNumber(String(value)));
+  return cast(textConstant(String(value)), 'HUGEINT');
+}
+
+/** Least and greatest unscaled value of a type of numbers with a fixed scale; undefined for any other type. */
+export function fixedRange(type: SqlType): { readonly min: bigint; readonly max: bigint; readonly scale: number } | undefined {
+  const bits = { TINYINT: 8, SMALLINT: 16, INTEGER: 32, BIGINT: 64, HUGEINT: 128 }[type.kind as string];
+  if (bits !== undefined) return { min: -(1n << BigInt(bits - 1)), max: (1n << BigInt(bits - 1)) - 1n, scale: 0 };
+  if (type.kind !== 'DECIMAL') return undefined;
+  const max = 10n ** BigInt(type.precision) - 1n;
+  return { min: -max, max, scale: type.scale };
 }

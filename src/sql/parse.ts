@@ -1,13 +1,15 @@
 /**
  * Statement text → guarded tree, by the engine's own parser (`json_serialize_sql`).
  *
- * EXPLAIN is not among what that takes: its words are stripped first.
+ * EXPLAIN is not among what that takes: its words are stripped first (explain-words.ts).
  */
 import { SqlError } from '../errors.js';
 import { parenthesizeArrows } from './arrows.js';
 import { parseTree, type Statement } from './ast.js';
+import { type ExplainWords, explainWords } from './explain-words.js';
 import { guard, Places, refuseByFirstWord } from './guard.js';
-import { type StatementText, splitStatements, withoutComments } from './text.js';
+import { noteSpelledNumbers } from './spelled-numbers.js';
+import { type StatementText, splitStatements } from './text.js';
 
 /** What the pipeline needs of the engine; src/sql/duckdb implements it. */
 export interface Parser {
@@ -18,12 +20,9 @@ export interface Parser {
 export interface ParsedStatement {
   readonly tree: Statement;
   readonly places: Places;
-  readonly explain: 'no' | 'plan' | 'analyze';
-  /** EXPLAIN (FORMAT JSON) */
-  readonly explainFormat: 'text' | 'json';
+  readonly explain: ExplainWords['explain'];
+  readonly explainFormat: ExplainWords['format'];
 }
-
-const EXPLAIN = /^(\s*EXPLAIN\b\s*)(ANALYZE\b\s*)?(\(([^()]*)\)\s*(?=\S))?(ANALYZE\b\s*)?/i;
 
 /** The statements of a text, each parsed when it is asked for. */
 export function statementsOf(text: string): readonly StatementText[] {
@@ -34,33 +33,16 @@ export function statementsOf(text: string): readonly StatementText[] {
 
 /** Parses and guards one statement of `whole`. */
 export async function parseStatement(parser: Parser, whole: string, statement: StatementText): Promise<ParsedStatement> {
-  const plain = withoutComments(statement.text);
-  let skipped = 0;
-  let explain: ParsedStatement['explain'] = 'no';
-  let explainFormat: ParsedStatement['explainFormat'] = 'text';
-  const match = EXPLAIN.exec(plain);
-  if (match !== null) {
-    const options = match[4];
-    // a parenthesis that holds no options belongs to the statement
-    const isOptions = options !== undefined && /^\s*(ANALYZE|FORMAT)\b/i.test(options);
-    skipped = isOptions || options === undefined ? match[0].length : match[1].length + (match[2]?.length ?? 0);
-    explain = match[2] || (isOptions && (match[5] || /\bANALYZE\b/i.test(options))) ? 'analyze' : 'plan';
-    if (isOptions) {
-      const format = /\bFORMAT\s+'?(\w+)'?/i.exec(options)?.[1]?.toLowerCase();
-      if (format !== undefined && format !== 'text' && format !== 'json')
-        throw new SqlError('REFUSED', `EXPLAIN (FORMAT ${format}) is refused`, { hint: 'FORMAT text or json' });
-      explainFormat = format === 'json' ? 'json' : 'text';
-    }
-  }
+  const { explain, format, skipped } = explainWords(statement.text);
   const arrows = parenthesizeArrows(statement.text.slice(skipped));
   const places = new Places(whole, statement, skipped, arrows);
   refuseByFirstWord(statement.text.slice(skipped), places);
-  const tree = parseTree(await parser.serialize(arrows.text)) as Serialized | undefined;
-  if (tree === undefined) throw places.error('SQL_SYNTAX', 'a number in the statement is out of range');
+  const tree = parseTree(await parser.serialize(arrows.text)) as Serialized;
   if (tree.error) throw syntaxError(tree, arrows.text, places);
   if (tree.statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement');
   guard(tree.statements[0], places);
-  return { tree: tree.statements[0], places, explain, explainFormat };
+  noteSpelledNumbers(tree.statements[0], arrows.text);
+  return { tree: tree.statements[0], places, explain, explainFormat: format };
 }
 
 type Serialized =

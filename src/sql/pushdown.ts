@@ -12,7 +12,7 @@ import type { Constant, Filter, Restriction } from '../tables/table.js';
 import type { SqlType } from '../types.js';
 import type { CompareType, ComparisonExpr, Expr, FunctionExpr, OperatorExpr } from './ast.js';
 import { isNumeric, typeOfAst } from './ast-types.js';
-import { type Literal, literalText, numberOf } from './literals.js';
+import { type Literal, literalText, mixedTexts, numberOf } from './literals.js';
 import type { ColumnFinder, RelationColumn } from './relations.js';
 import { typeOfPath } from './rewritten.js';
 import { mirrored, type Typing } from './typing.js';
@@ -109,7 +109,11 @@ class FilterMaker {
     const value = await this.value(column, other);
     if (value === undefined) return op === '=' ? this.fields(column, other) : [];
     if (value === 'never') return op === '<>' ? [{ column, filter: { column: column.name, op: 'is not null' } }] : [nothing(column)];
+    if ('below' in value) return [{ column, filter: gapFilter(column.name, op, value.below) }];
     if (column.mixed && op !== '=' && op !== '<>') return [];
+    const texts = await this.texts(column, other, value);
+    if (op === '=' && texts.length > 1) return [{ column, filter: { column: column.name, op: 'in', values: texts } }];
+    if (op === '<>') return texts.map(v => ({ column, filter: { column: column.name, op, value: v } }));
     return [{ column, filter: { column: column.name, op, value } }];
   }
 
@@ -142,7 +146,7 @@ class FilterMaker {
           }
           const value = await this.value(column, item);
           if (value === undefined) return [];
-          if (value !== 'never') values.push(value);
+          if (value !== 'never' && !('below' in value)) values.push(...(await this.texts(column, item, value)));
         }
         if (!negated) return [{ column, filter: { column: column.name, op: 'in', values } }];
         if (values.length === 0) return [{ column, filter: { column: column.name, op: 'is not null' } }];
@@ -163,7 +167,7 @@ class FilterMaker {
     for (const item of items) {
       const value = await this.value(field, item);
       if (value === undefined) return [];
-      if (value !== 'never') values.push(value);
+      if (value !== 'never' && !('below' in value)) values.push(value);
     }
     return [values.length === 0 ? nothing(column) : { column, filter: { column: column.name, op: 'field', path, values } }];
   }
@@ -221,8 +225,16 @@ class FilterMaker {
     return [{ column, filter: { column: column.name, op: 'prefix', value: pattern.value.slice(0, wildcard) } }];
   }
 
+  /** Everything that the constant equals: by their text, both zeros. */
+  private async texts(column: RelationColumn, expr: Expr, value: Constant): Promise<readonly Constant[]> {
+    const literal = this.literalIn(expr);
+    if (literal === undefined || literal.kind === 'null') return [value];
+    if (!column.mixed && (await column.type())?.kind !== 'JSON') return [value];
+    return mixedTexts(literal).map(text => ({ kind: 'string', value: text }));
+  }
+
   /** The constant as the column's type has it; undefined when it is none or not known exactly. */
-  private async value(column: RelationColumn, expr: Expr): Promise<Constant | 'never' | undefined> {
+  private async value(column: RelationColumn, expr: Expr): Promise<Constant | 'never' | Gap | undefined> {
     const type = column.mixed ? undefined : await column.type();
     if (!column.mixed && type === undefined) return undefined;
     const typed = type === undefined ? undefined : await this.typedConstant(expr, type);
@@ -230,12 +242,10 @@ class FilterMaker {
     const literal = this.literalIn(expr);
     if (literal === undefined || literal.kind === 'null') return undefined;
     // JSON of one type is compared by its text, as are the columns of several types
-    if (type === undefined || type.kind === 'JSON') {
-      const text = literalText(literal);
-      return text === undefined ? undefined : { kind: 'string', value: text };
-    }
+    if (type === undefined || type.kind === 'JSON') return { kind: 'string', value: literalText(literal) };
     const adapted = await this.typing.adapt(literal, type);
     if (adapted.kind === 'never') return 'never';
+    if (adapted.kind === 'gap') return { below: adapted.below?.literal };
     if (adapted.kind === 'expr') return adapted.literal ?? floating(literal, type) ?? blob(literal, type);
     return literal.kind === 'double' ? floating(literal, type) : literal;
   }
@@ -249,6 +259,20 @@ class FilterMaker {
     const adapted = await this.typing.adapt(inner, type);
     return adapted.kind === 'expr' ? (adapted.literal ?? floating(inner, type)) : adapted.kind === 'same' ? inner : undefined;
   }
+}
+
+/** A number that the column's type has not: above `below`, beneath all that is greater. */
+interface Gap {
+  readonly below: Constant | undefined;
+}
+
+/** Comparing a column with such a number. */
+function gapFilter(column: string, op: CompareOp, below: Constant | undefined): Filter {
+  if (op === '<>') return { column, op: 'is not null' };
+  if (op === '=') return { column, op: 'in', values: [] };
+  const less = op === '<' || op === '<=';
+  if (below === undefined) return less ? { column, op: 'in', values: [] } : { column, op: 'is not null' };
+  return { column, op: less ? '<=' : '>', value: below };
 }
 
 /** `0.1`, `1e3`, `'NaN'` against a FLOAT or DOUBLE: numbers, some in a spelling that only these types have. */
@@ -298,7 +322,7 @@ function restriction(expr: Expr, mine: (expr: Expr) => string | undefined, liter
   };
   const text = (e: Expr) => {
     const literal = literalIn(e);
-    return literal === undefined ? undefined : literalText(literal);
+    return literal === undefined || literal.kind === 'null' ? undefined : literalText(literal);
   };
   if (expr.class === 'COMPARISON' && expr.type === 'COMPARE_EQUAL') {
     const name = column(expr.left) ?? column(expr.right);

@@ -36,7 +36,7 @@ import {
 import { typeOfAst } from './ast-types.js';
 import { Comparisons, comparisonSign, EQUALITY, isRow } from './comparisons.js';
 import { LAMBDA_FUNCTIONS } from './functions.js';
-import { literalOf } from './literals.js';
+import { literalOf, mixedTexts } from './literals.js';
 import { COLLECT, LIKES, LIST_ORDERED, ORDERED, PASS_MIXED, WANT_JSON } from './mixed-functions.js';
 import { type RelationColumn, type Resolved, resolveName, type Scope, visibleNames } from './relations.js';
 import {
@@ -95,8 +95,11 @@ export class Rewriter {
       case 'CONSTANT': {
         const literal = literalOf(expr);
         // the engine writes 1e3 as 1000.0 and would read that back as a DECIMAL
-        if (literal?.kind === 'double')
-          return { kind: 'plain', expr: keep(expr, cast(textConstant(literal.text), 'DOUBLE')), type: DOUBLE, literal };
+        if (expr.spelled !== undefined && expr.value.type.id === 'DOUBLE') {
+          const exact = keep(expr, cast(textConstant(expr.spelled), 'DOUBLE'));
+          exact.spelled = expr.spelled;
+          return { kind: 'plain', expr: exact, type: DOUBLE };
+        }
         return { kind: 'plain', expr, type: literalType(literal) };
       }
       case 'PARAMETER': {
@@ -315,7 +318,10 @@ export class Rewriter {
       return keep(expr, conjunction(negated ? 'AND' : 'OR', parts));
     }
     if (input.kind === 'mixed') {
-      const texts = items.map(i => textOfLiteral(constantIn(i)!, (i as Plain).expr));
+      const texts = items.flatMap(i => {
+        const literal = constantIn(i);
+        return literal === undefined || literal.kind === 'null' ? [(i as Plain).expr] : mixedTexts(literal).map(textConstant);
+      });
       return keep(expr, operator(expr.type, input.text(), ...texts));
     }
     const literals = items.map(constantIn);
@@ -327,7 +333,7 @@ export class Rewriter {
       if (literal === undefined || type === undefined) kept.push(item);
       else {
         const adapted = await this.analysis.typing.adapt(literal, type);
-        if (adapted.kind !== 'never') kept.push(adapted.kind === 'same' ? item : adapted.expr);
+        if (adapted.kind === 'same' || adapted.kind === 'expr') kept.push(adapted.kind === 'same' ? item : adapted.expr);
       }
     }
     if (kept.length === 0) return keep(expr, neverEqual(input.expr, negated));
@@ -520,7 +526,8 @@ export class Rewriter {
     expr.child = child.expr;
     if (literal !== undefined && type !== undefined) {
       const adapted = await this.analysis.typing.adapt(literal, type);
-      if (adapted.kind === 'never') return boolean(compare('COMPARE_EQUAL', constant('INTEGER', 0), constant('INTEGER', 1)));
+      if (adapted.kind === 'never' || (adapted.kind === 'gap' && EQUALITY.has(compareAs)))
+        return boolean(compare('COMPARE_EQUAL', constant('INTEGER', 0), constant('INTEGER', 1)));
       if (adapted.kind === 'expr') expr.child = adapted.expr;
     }
     return boolean(expr);

@@ -21,9 +21,7 @@ export function jsonText(json: () => Expr): Expr {
 }
 
 export function textOfLiteral(literal: Literal, expr: Expr): Expr {
-  if (literal.kind === 'null') return expr;
-  const text = literalText(literal);
-  return text !== undefined ? textConstant(text) : cast(expr, 'VARCHAR');
+  return literal.kind === 'null' ? expr : textConstant(literalText(literal));
 }
 
 /** A typed expression in the text form of mixed ones. @throws SqlError REFUSED where the forms differ */

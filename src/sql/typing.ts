@@ -8,19 +8,22 @@
  * other side has a value and NULL where it has none, and `<>` is its negation:
  *
  *   number      'x'   the number that 'x' spells; none: never
+ *   number      1.5   as it is; between two neighbours of an integer or DECIMAL type, or beyond them all: equal to none, and in its
+ *                     place in the order
  *   VARCHAR     1     the text of the number, '1'
  *   other       'x'   'x' cast to the type; if it cannot be: never
  *   other       1     never (JSON: the number as JSON; BOOLEAN, INTERVAL: as the engine does)
- *   mixed       any   the text of the constant against the text form
+ *   mixed       any   the text of the constant against the text form; a zero equals both zeros of floats, 0 and -0.0
  */
 import { SqlError } from '../errors.js';
 import type { Constant } from '../tables/table.js';
-import { type SqlType, sqlTypeText } from '../types.js';
+import { Decimal, type SqlType, sqlTypeText } from '../types.js';
 import {
   booleanConstant,
   type CompareType,
   call,
   cast,
+  compare,
   conjunction,
   document,
   type Expr,
@@ -34,7 +37,7 @@ import {
 } from './ast.js';
 import { astOfType, isNumeric } from './ast-types.js';
 import { AGGREGATES } from './functions.js';
-import { type Literal, literalText, numberExpr, numberOf, SPECIAL_TEXT } from './literals.js';
+import { exactNumber, fixedRange, integerExpr, type Literal, literalText, numberOf, SPECIAL_TEXT } from './literals.js';
 
 /** What typing needs of the engine. */
 export interface Binder {
@@ -52,15 +55,58 @@ export type Adapted =
   | { readonly kind: 'same' }
   /** another expression in the constant's place; `literal` if it still is a constant */
   | { readonly kind: 'expr'; readonly expr: Expr; readonly literal?: Constant }
+  /** a number that the type has not: above `below` and everything under it, beneath all others; undefined: beneath them all */
+  | { readonly kind: 'gap'; readonly below: { readonly expr: Expr; readonly literal: Constant } | undefined }
   /** equal to no value of the type, and not comparable */
   | { readonly kind: 'never' };
 
-/** The text of a fractional constant that a float can hold; undefined: no such constant. */
-function floatText(literal: Literal): string | undefined {
-  const number = literal.kind === 'string' ? numberOf(literal.value) : literal;
-  if (number?.kind !== 'decimal' && number?.kind !== 'double') return undefined;
-  return Number.isFinite(Math.fround(Number(number.text))) ? number.text : undefined;
+/** A number against a type of integers or decimals. */
+function adaptFixed(
+  number: Literal,
+  type: SqlType,
+  range: { readonly min: bigint; readonly max: bigint; readonly scale: number },
+): Adapted {
+  const exact = exactNumber(number);
+  // NaN and the infinities
+  if (exact === undefined) return { kind: 'never' };
+  const { min, max, scale } = range;
+  const one = 10n ** BigInt(Math.max(0, exact.scale - scale));
+  const scaled = exact.unscaled * 10n ** BigInt(Math.max(0, scale - exact.scale));
+  const floor = scaled / one - (scaled % one < 0n ? 1n : 0n);
+  if (scaled % one === 0n && floor >= min && floor <= max) return { kind: 'expr', ...fixedConstant(floor, type) };
+  const below = floor > max ? max : floor;
+  return { kind: 'gap', below: below < min ? undefined : fixedConstant(below, type) };
 }
+
+function fixedConstant(unscaled: bigint, type: SqlType): { readonly expr: Expr; readonly literal: Constant } {
+  if (type.kind !== 'DECIMAL') return { expr: integerExpr(unscaled), literal: { kind: 'integer', value: unscaled } };
+  const text = new Decimal(unscaled, type.scale).toString();
+  const literal: Constant = type.scale === 0 ? { kind: 'integer', value: unscaled } : { kind: 'decimal', text };
+  return { expr: cast(textConstant(text), astOfType(type)), literal };
+}
+
+/**
+ * A number against FLOAT or DOUBLE: the nearest value. A float is shown by the shortest number that reads back to it, so that
+ * number finds it; what no float holds is compared as a double.
+ */
+function adaptFloating(number: Literal, type: SqlType): Adapted {
+  if (number.kind !== 'integer' && number.kind !== 'decimal' && number.kind !== 'double') return { kind: 'same' };
+  const text = number.kind === 'integer' ? String(number.value) : number.text;
+  const literal: Constant = number.kind === 'double' ? { kind: 'decimal', text } : number;
+  const special = SPECIAL_TEXT.test(text);
+  if (!special && !Number.isFinite(Number(text))) {
+    const sign = text.trim().startsWith('-') ? '-' : '';
+    const edge = `${sign}${Number.MAX_VALUE}`;
+    if (sign === '') return { kind: 'gap', below: { expr: cast(textConstant(edge), 'DOUBLE'), literal: { kind: 'decimal', text: edge } } };
+    return {
+      kind: 'gap',
+      below: { expr: cast(textConstant('-Infinity'), 'DOUBLE'), literal: { kind: 'decimal', text: '-Infinity' } },
+    };
+  }
+  const single = type.kind === 'FLOAT' && (special || Number.isFinite(Math.fround(Number(text))));
+  return { kind: 'expr', expr: cast(textConstant(text), single ? 'FLOAT' : 'DOUBLE'), literal };
+}
+
 export class Typing {
   private readonly casts = new Map<string, Promise<string | undefined>>();
 
@@ -70,29 +116,20 @@ export class Typing {
   async adapt(literal: Literal, type: SqlType): Promise<Adapted> {
     if (literal.kind === 'null') return { kind: 'same' };
     if (isNumeric(type)) {
-      if (type.kind === 'FLOAT') {
-        // a float is shown by the shortest number that reads back to it: that number finds it
-        const shown = floatText(literal);
-        if (shown !== undefined) return { kind: 'expr', expr: cast(textConstant(shown), 'FLOAT') };
-      }
-      if (literal.kind !== 'string') return { kind: 'same' };
-      const number = numberOf(literal.value);
+      const number = literal.kind === 'string' ? numberOf(literal.value) : literal;
       if (number === undefined) return { kind: 'never' };
-      const special = number.kind === 'double' && SPECIAL_TEXT.test(number.text);
-      if (special && type.kind !== 'FLOAT' && type.kind !== 'DOUBLE') return { kind: 'never' };
-      if (number.kind === 'integer' || number.kind === 'decimal') return { kind: 'expr', expr: numberExpr(number), literal: number };
-      return { kind: 'expr', expr: numberExpr(number) };
+      if (number.kind === 'boolean') return { kind: 'same' };
+      const range = fixedRange(type);
+      return range === undefined ? adaptFloating(number, type) : adaptFixed(number, type, range);
     }
     if (type.kind === 'VARCHAR') {
       if (literal.kind === 'string') return { kind: 'same' };
       const text = literalText(literal);
-      if (text !== undefined) return { kind: 'expr', expr: textConstant(text), literal: { kind: 'string', value: text } };
-      return { kind: 'expr', expr: cast(cast(textConstant((literal as { text: string }).text), 'DOUBLE'), 'VARCHAR') };
+      return { kind: 'expr', expr: textConstant(text), literal: { kind: 'string', value: text } };
     }
     if (type.kind === 'BOOLEAN' && literal.kind !== 'string') return { kind: 'same' };
     if (literal.kind !== 'string' && type.kind !== 'JSON') return { kind: 'never' };
     const text = literalText(literal);
-    if (text === undefined) return { kind: 'never' };
     if (type.kind === 'BLOB' && /^([0-9a-f]{2})+$/i.test(text)) return { kind: 'expr', expr: call('unhex', textConstant(text)) };
     if ((type.kind === 'TIMESTAMP' || type.kind === 'TIMESTAMPTZ') && /\.\d{6}\d*[1-9]/.test(text))
       throw new SqlError('REFUSED', `'${text}' is finer than the microseconds of ${type.kind}`, {
@@ -170,6 +207,15 @@ export function neverHolds(type: CompareType, value: Expr): Expr {
   if (type === 'COMPARE_DISTINCT_FROM') return booleanConstant(true);
   if (type === 'COMPARE_NOT_DISTINCT_FROM') return booleanConstant(false);
   return neverEqual(value, type === 'COMPARE_NOTEQUAL');
+}
+
+/** What a comparison with a number becomes that `value`'s type has not: its place in the order is above `below`. */
+export function gapHolds(type: CompareType, value: Expr, below: Expr | undefined): Expr {
+  const less = type === 'COMPARE_LESSTHAN' || type === 'COMPARE_LESSTHANOREQUALTO';
+  const greater = type === 'COMPARE_GREATERTHAN' || type === 'COMPARE_GREATERTHANOREQUALTO';
+  if (!less && !greater) return neverHolds(type, value);
+  if (below === undefined) return neverEqual(value, greater);
+  return compare(less ? 'COMPARE_LESSTHANOREQUALTO' : 'COMPARE_GREATERTHAN', value, below);
 }
 
 /** The comparison with its sides exchanged. */

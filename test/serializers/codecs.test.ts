@@ -110,7 +110,7 @@ const SCALARS: readonly Kind[] = [
       .option(fc.oneof(i64, fc.bigInt({ min: -(1n << 140n), max: 1n << 140n }), fc.constantFrom(0n, 1n, 10n, -1n, 127n, 128n, -128n)))
       .map(n => {
         const bytes = new Out().bigInteger(n).bytes;
-        const fits = n === null || (n < 1n << 127n && n > -(1n << 127n));
+        const fits = n === null || (n < 1n << 127n && n >= -(1n << 127n));
         return { bytes, json: String(n), ...(fits ? {} : { column: 'refused' }) };
       }),
   },

@@ -87,19 +87,20 @@ function literals(column: Column, value: Value, plain: boolean): readonly string
         quoted(` ${text} `),
         String(n + 1n),
         quoted(`${text}x`),
+        ...longNumbers(text),
       ];
     }
     case 'FLOAT':
     case 'DOUBLE':
       return Number.isFinite(value)
-        ? [own, own, text.includes('e') ? own : text, quoted(`${text}0`), '0', '-0.0', "'-0.0'", '1.5', "'1.50'", "'NaN'"]
+        ? [own, own, text.includes('e') ? own : text, quoted(`${text}0`), '0', '-0.0', "'-0.0'", '1.5', "'1.50'", "'NaN'", '-1e400', LONG]
         : [own, own, "'nan'", "'inf'"];
     case 'DECIMAL':
-      return [text, own, `${text}0`, quoted(`${text}0`), `${text}1`];
+      return [text, own, `${text}0`, quoted(`${text}0`), `${text}1`, `${text}${'0'.repeat(40)}`, `${text}${'0'.repeat(40)}1`, LONG];
     case 'VARCHAR':
     case 'JSON':
       return /^-?[0-9]{1,18}$/.test(text)
-        ? [own, own, text, `${text}.0`, quoted(`0${text}`)]
+        ? [own, own, text, `${text}.0`, quoted(`0${text}`), ...longNumbers(text)]
         : [own, own, own, quoted(`${text} `), quoted(text.toUpperCase())];
     case 'BLOB':
       return [`'${[...(value as Uint8Array)].map(b => `\\x${b.toString(16).padStart(2, '0')}`).join('')}'::BLOB`, own];
@@ -115,6 +116,21 @@ function literals(column: Column, value: Value, plain: boolean): readonly string
       return [own, own, `${sqlTypeText(type)} ${own}`.replace(/^(TIME_NS|TIMESTAMPTZ|TIMESTAMP_NS|UUID) ('.*')$/, '$2::$1'), "'x'"];
   }
 }
+
+/** 60 digits: more than any type of integers has */
+const LONG = '160693804425899027554196209234160693804425899027554196209234';
+
+/** An integer with a fraction of more digits than a DECIMAL has, and one beyond all integers; with an exponent. */
+const longNumbers = (text: string): readonly string[] => [
+  `${text}.${'0'.repeat(40)}`,
+  `${text}.${'0'.repeat(40)}1`,
+  `${text}${'0'.repeat(60)}`,
+  `${text}e0`,
+  quoted(`${text}00e-2`),
+  LONG,
+  `-${LONG}`,
+  quoted(LONG),
+];
 
 function plainLiterals(type: SqlType, value: Value, text: string): readonly string[] {
   const own = quoted(text);
@@ -179,6 +195,10 @@ const STRANGE = [
   "'01'",
   "'1e2'",
   "'NaN'",
+  '-0.0',
+  '0.0',
+  '1e400',
+  LONG,
   'NULL',
   "'key_1'",
 ];

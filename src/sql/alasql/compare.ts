@@ -5,8 +5,8 @@
  *   timestamps   seconds, then nanoseconds        UUID    its hex digits
  *   undefined    INTERVAL, STRUCT, LIST, MAP, JSON: the default engine's
  */
-import { Decimal, type SqlType, type Timestamp, type Value } from '../../types.js';
-import type { Literal } from '../literals.js';
+import type { Constant } from '../../tables/table.js';
+import type { Decimal, SqlType, Timestamp, Value } from '../../types.js';
 
 export type Order = (a: Value, b: Value) => number;
 
@@ -71,40 +71,20 @@ export function orderOf(type: SqlType): Order | undefined {
   }
 }
 
-/** The order of a number's values to a number constant; undefined where the engines might differ. */
-export function numberOrder(type: SqlType, literal: Literal): ((value: Value) => number) | undefined {
+/** The order of a number's values to a constant that the literal rule brought to their type. */
+export function numberOrder(type: SqlType, constant: Constant): ((value: Value) => number) | undefined {
+  if (constant.kind !== 'integer' && constant.kind !== 'decimal') return undefined;
+  const text = constant.kind === 'integer' ? String(constant.value) : constant.text;
   if (type.kind === 'FLOAT' || type.kind === 'DOUBLE') {
-    const text =
-      literal.kind === 'integer'
-        ? String(literal.value)
-        : literal.kind === 'decimal' || literal.kind === 'double'
-          ? literal.text
-          : undefined;
-    if (text === undefined) return undefined;
     const exact = doubleOf(text);
-    // a FLOAT is compared as FLOAT with exact constants, as DOUBLE with floating ones
-    const number = type.kind === 'FLOAT' && literal.kind !== 'double' ? Math.fround(exact) : exact;
+    // what no float holds is compared as a double
+    const single = Math.fround(exact);
+    const number = type.kind === 'FLOAT' && Number.isFinite(single) ? single : exact;
     return value => compareNumbers(value as number, number);
   }
-  if (literal.kind === 'double') {
-    const number = doubleOf(literal.text);
-    if (type.kind === 'DECIMAL') return value => compareNumbers(Number((value as Decimal).toString()), number);
-    return value => compareNumbers(Number(value), number);
-  }
-  const constant =
-    literal.kind === 'integer' ? new Decimal(literal.value, 0) : literal.kind === 'decimal' ? decimalOf(literal.text) : undefined;
-  if (constant === undefined) return undefined;
-  if (literal.kind === 'decimal' && literal.text.replace(/\D/g, '').length > 18) return undefined;
-  if (type.kind === 'HUGEINT' && literal.kind === 'decimal') return undefined;
-  if (type.kind === 'DECIMAL') {
-    return value => {
-      const v = value as Decimal;
-      const scale = BigInt(Math.max(v.scale, constant.scale));
-      return compareBig(v.unscaled * 10n ** (scale - BigInt(v.scale)), constant.unscaled * 10n ** (scale - BigInt(constant.scale)));
-    };
-  }
-  const factor = 10n ** BigInt(constant.scale);
-  return value => compareBig(BigInt(value as number | bigint) * factor, constant.unscaled);
+  const unscaled = BigInt(text.replace('.', ''));
+  if (type.kind === 'DECIMAL') return value => compareBig((value as Decimal).unscaled, unscaled);
+  return value => compareBig(BigInt(value as number | bigint), unscaled);
 }
 
 function doubleOf(text: string): number {
@@ -112,11 +92,6 @@ function doubleOf(text: string): number {
   if (word === null) return Number(text);
   if (word[2].toLowerCase() === 'nan') return Number.NaN;
   return word[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-}
-
-function decimalOf(text: string): Decimal {
-  const scale = text.length - text.indexOf('.') - 1;
-  return new Decimal(BigInt(text.replace('.', '')), scale);
 }
 
 /** A LIKE pattern as a test, case-sensitive: `%` any characters, `_` one. Linear in the text for each `%`. */

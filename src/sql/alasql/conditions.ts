@@ -7,7 +7,7 @@ import { type SqlType, sqlTypeText, VARCHAR, type Value } from '../../types.js';
 import type { ColumnRef, CompareType, Expr } from '../ast.js';
 import { isNumeric } from '../ast-types.js';
 import type { Places } from '../guard.js';
-import { type Literal, literalText } from '../literals.js';
+import { type Literal, literalText, mixedTexts } from '../literals.js';
 import { mirrored, type Typing } from '../typing.js';
 import { castText } from './casts.js';
 import { likeTest, numberOrder, orderOf } from './compare.js';
@@ -102,8 +102,19 @@ export class Conditions {
         "add state_name = '…' (and operator_uid or operator_id) so that one type is left",
       );
     }
-    const order = await this.orderTo(column, literal);
     const { index } = column;
+    if (column.mixed) {
+      // a zero has two texts
+      const texts = mixedTexts(literal).map(t => Buffer.from(t, 'utf8'));
+      const equal = type === 'COMPARE_EQUAL';
+      return (columns, row) => {
+        const values = columns[index] as BytesColumn;
+        if (values.validity[row] === 0) return null;
+        const bytes = values.bytesAt(row);
+        return texts.some(t => Buffer.compare(bytes, t) === 0) === equal;
+      };
+    }
+    const order = await this.orderTo(column, literal);
     if (order === undefined) {
       const never = type === 'COMPARE_NOTEQUAL';
       return (columns, row) => (columns[index].validity[row] === 0 ? null : never);
@@ -113,22 +124,26 @@ export class Conditions {
   }
 
   /** The order of a column's valid rows to a constant; undefined: no value equals it, and none compares. */
-  private async orderTo(column: Operand, literal: Literal): Promise<((values: Column, row: number) => number) | undefined> {
+  private async orderTo(
+    column: Operand,
+    literal: Exclude<Literal, { readonly kind: 'null' }>,
+  ): Promise<((values: Column, row: number) => number) | undefined> {
     const { type } = column;
     if (type.kind === 'VARCHAR') {
-      const text = literalText(literal);
-      if (text === undefined) throw this.refuse('a floating-point constant against text', column.expr);
-      const bytes = Buffer.from(text, 'utf8');
+      const bytes = Buffer.from(literalText(literal), 'utf8');
       return (values, row) => Buffer.compare((values as BytesColumn).bytesAt(row), bytes);
     }
-    let against: Literal = literal;
     if (isNumeric(type)) {
       if (literal.kind === 'boolean') throw this.refuse('a comparison of a number with TRUE or FALSE', column.expr);
       const adapted = await this.typing.adapt(literal, type);
       if (adapted.kind === 'never') return undefined;
-      // '1e3' and 'NaN' come back without a literal: they are numbers as text
-      if (adapted.kind === 'expr') against = adapted.literal ?? { kind: 'double', text: (literal as { value: string }).value.trim() };
-      const order = numberOrder(type, against);
+      if (adapted.kind === 'gap') {
+        const { below } = adapted;
+        const toBelow = below === undefined ? () => 1 : numberOrder(type, below.literal);
+        if (toBelow === undefined) throw this.refuse(`this constant against a ${sqlTypeText(type)}`, column.expr);
+        return (values, row) => (toBelow(columnValue(values, row)) > 0 ? 1 : -1);
+      }
+      const order = adapted.kind === 'expr' && adapted.literal !== undefined ? numberOrder(type, adapted.literal) : undefined;
       if (order === undefined) throw this.refuse(`this constant against a ${sqlTypeText(type)}`, column.expr);
       return (values, row) => order(columnValue(values, row));
     }
