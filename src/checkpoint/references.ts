@@ -80,6 +80,11 @@ export function* streamReferences(metadata: Metadata): Generator<StreamReference
   }
 }
 
+/** The stream handles of one keyed handle. */
+export function keyedReferences(operator: Operator, subtask: number, handle: KeyedHandle): Generator<StreamReference> {
+  return ofKeyed(handle, { operator, subtask, slot: 'managed-keyed' }, 'keyed');
+}
+
 type Place = Pick<StreamReference, 'operator' | 'subtask' | 'slot' | 'materialized'>;
 
 function ofOperator(handle: OperatorHandle, place: Place, role: FileRole): StreamReference {

@@ -11,7 +11,7 @@ import { BIGINT, VARCHAR } from '../types.js';
 import type { SqlFlags } from './commands/sql.js';
 import { interruptible } from './interrupt.js';
 import { finishReading, openWith, snapshotPath } from './reading.js';
-import { openDatabaseFor } from './run-sql.js';
+import { openDatabaseFor, tellScans } from './run-sql.js';
 import type { Session } from './session.js';
 import { type ObjectRow, objectsOf, resultOfObjects, tableObjects } from './table-rows.js';
 
@@ -25,7 +25,7 @@ export async function runFind(key: string, path: string | undefined, flags: SqlF
   const snapshot = await openWith(snapshotPath(path), flags, session, stats);
   try {
     const states = tableObjects(snapshot, 'state_meta').filter(row => row['state_kind'] === 'keyed' || row['state_kind'] === 'timer');
-    const counts = await interruptible(signal => countRows(key, snapshot, states, flags, session, stats, signal));
+    const counts = await interruptible(signal => countRows(key, snapshot, states, flags, session, signal));
     const unread = new Set(states.filter(row => row['key_type'] === 'JSON').map(idOf));
     const seen = new Set<string>();
     const rows = states
@@ -63,15 +63,14 @@ async function countRows(
   states: readonly ObjectRow[],
   flags: SqlFlags,
   session: Session,
-  stats: ReadStats,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const database = await openDatabaseFor(new Map([['snapshot', snapshot]]), flags, session, stats, signal);
+  const database = await openDatabaseFor(new Map([['snapshot', snapshot]]), flags, session, signal);
   try {
     const counts = new Map<string, bigint>();
     const add = async (sql: string, text: string): Promise<void> => {
       // a nested key may be found both as a typed value and as JSON: those are the same rows
-      for (const row of await allRows(database, sql, text)) {
+      for (const row of await allRows(database, sql, text, session)) {
         const rows = row['rows'] as bigint;
         const before = counts.get(idOf(row)) ?? 0n;
         counts.set(idOf(row), rows > before ? rows : before);
@@ -89,10 +88,12 @@ async function countRows(
   }
 }
 
-async function allRows(database: Database, sql: string, key: string): Promise<readonly ObjectRow[]> {
+async function allRows(database: Database, sql: string, key: string, session: Session): Promise<readonly ObjectRow[]> {
   const rows: ObjectRow[] = [];
-  for await (const result of database.query(sql, new Map([['key', key]])))
+  for await (const result of database.query(sql, new Map([['key', key]]))) {
     for await (const batch of result.batches) rows.push(...objectsOf(result.columns, batch));
+    tellScans(result, session);
+  }
   return rows;
 }
 

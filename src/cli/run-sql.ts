@@ -2,7 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { UsageError } from '../errors.js';
 import { fileError, ReadStats } from '../io/source.js';
-import { type Database, openDatabase } from '../sql/engine.js';
+import type { OutputFormat, ResultRows } from '../output/format.js';
+import { type Database, openDatabase, type QueryResult } from '../sql/engine.js';
+import { explanationRows, keptLines } from '../sql/explain.js';
 import { splitStatements } from '../sql/text.js';
 import type { OpenedSnapshot } from '../tables/snapshot.js';
 import type { SqlFlags } from './commands/sql.js';
@@ -20,11 +22,12 @@ export async function runSql(first: string | undefined, second: string | undefin
   const snapshots = await openSnapshots(path, flags, session, stats);
   try {
     await interruptible(async signal => {
-      const database = await openDatabaseFor(snapshots, flags, session, stats, signal);
+      const database = await openDatabaseFor(snapshots, flags, session, signal);
       const progress = new Progress(session, stats);
       try {
         for await (const result of database.query(text, parameters)) {
-          await session.write({ columns: result.columns, batches: progress.watch(result.batches) });
+          await session.write(shownRows(result, session.format, progress));
+          tellScans(result, session);
         }
       } finally {
         progress.end();
@@ -37,18 +40,31 @@ export async function runSql(first: string | undefined, second: string | undefin
   }
 }
 
+/** The rows of a result; of EXPLAIN in the json forms the fields of its document instead of lines. */
+export function shownRows(result: QueryResult, format: OutputFormat, progress: Progress): ResultRows {
+  if (result.explanation !== undefined && (format === 'json' || format === 'ndjson')) return explanationRows(result.explanation, 'fields');
+  return { columns: result.columns, batches: progress.watch(result.batches) };
+}
+
+/** With -v: what the scans of a statement touched. */
+export function tellScans(result: QueryResult, session: Session): void {
+  if (session.flags.verbose === 0) return;
+  for (const scan of result.scans?.() ?? []) {
+    const kept = keptLines(scan).map(([label, text]) => `${label} ${text}`);
+    session.detail(`${scan.snapshot}.${scan.table}: ${kept.length === 0 ? 'of the whole snapshot' : kept.join(', ')}`);
+  }
+}
+
 export function openDatabaseFor(
   snapshots: ReadonlyMap<string, OpenedSnapshot>,
   flags: QueryFlags,
   session: Session,
-  stats: ReadStats,
   signal?: AbortSignal,
 ): Promise<Database> {
   return openDatabase({
     snapshots: new Map([...snapshots].map(([alias, snapshot]) => [alias, snapshot.catalog])),
     engine: flags.engine,
     onRunaway: error => session.die(error),
-    readStats: { current: () => ({ filesOpened: stats.filesOpened, bytesRead: stats.bytesRead, entries: stats.entriesDecoded }) },
     ...(signal === undefined ? {} : { signal }),
     ...(flags.threads === undefined ? {} : { threads: flags.threads }),
     ...(flags.maxMemory === undefined ? {} : { memoryLimit: memorySize(flags.maxMemory) }),

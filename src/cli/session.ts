@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { type StateQueryError, UsageError } from '../errors.js';
-import type { ReadStats } from '../io/source.js';
+import type { ReadCounts, ReadStats } from '../io/source.js';
 import { type Paint, paintFor } from '../output/color.js';
 import { escapeText } from '../output/escape.js';
 import {
@@ -126,13 +126,23 @@ export class Session {
       this.note(
         'integers beyond 2^53 are written with every digit; readers that use doubles round them (--json-numbers string quotes them)',
       );
-    if (this.flags.verbose === 0 || this.flags.quiet) return;
-    const ms = Number((process.hrtime.bigint() - this.started) / 1_000_000n);
+    this.tellRead(stats?.since(), this.started);
+  }
+
+  /** With -v: what was read since `begun`, and how long it took. */
+  tellRead(counts: ReadCounts | undefined, begun: bigint): void {
+    const ms = Number((process.hrtime.bigint() - begun) / 1_000_000n);
     const read =
-      stats === undefined
+      counts === undefined
         ? ''
-        : `${stats.filesOpened} files opened, ${stats.bytesRead} bytes read in ${stats.reads} reads, ${stats.entriesDecoded} entries decoded, `;
-    this.streams.stderr.write(`${this.errorPaint.dim(`${read}${ms} ms`)}\n`);
+        : `${counts.files} files opened, ${counts.bytesRead} bytes read in ${counts.reads} reads, ${counts.entriesDecoded} entries decoded, `;
+    this.detail(`${read}${ms} ms`);
+  }
+
+  /** A line of what -v tells. */
+  detail(message: string): void {
+    if (this.flags.verbose === 0 || this.flags.quiet) return;
+    this.streams.stderr.write(`${this.errorPaint.dim(escapeText(message))}\n`);
   }
 }
 

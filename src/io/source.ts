@@ -5,12 +5,51 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { CorruptError, IoError, NotFoundError } from '../errors.js';
 
+/** What was read since a mark. */
+export interface ReadCounts {
+  /** files that bytes were read from, each once; one that was open already counts too */
+  readonly files: number;
+  readonly bytesRead: number;
+  readonly reads: number;
+  readonly entriesDecoded: number;
+}
+
+/** A moment in the life of ReadStats. */
+export type ReadMark = Omit<ReadCounts, 'files'>;
+
+const BEGINNING: ReadMark = { bytesRead: 0, reads: 0, entriesDecoded: 0 };
+
 /** What was read: plain counters, shared by all sources of a snapshot. */
 export class ReadStats {
   filesOpened = 0;
   bytesRead = 0;
   reads = 0;
   entriesDecoded = 0;
+  /** the number of the last read of each file */
+  private readonly lastRead = new Map<string, number>();
+
+  /** Notes a read of a file. */
+  fileRead(path: string, bytes: number): void {
+    this.reads++;
+    this.bytesRead += bytes;
+    this.lastRead.set(path, this.reads);
+  }
+
+  mark(): ReadMark {
+    const { bytesRead, reads, entriesDecoded } = this;
+    return { bytesRead, reads, entriesDecoded };
+  }
+
+  since(mark: ReadMark = BEGINNING): ReadCounts {
+    let files = 0;
+    for (const read of this.lastRead.values()) if (read > mark.reads) files++;
+    return {
+      files,
+      bytesRead: this.bytesRead - mark.bytesRead,
+      reads: this.reads - mark.reads,
+      entriesDecoded: this.entriesDecoded - mark.entriesDecoded,
+    };
+  }
 }
 
 export interface ByteSource {
@@ -60,8 +99,7 @@ export function openFile(path: string, stats: ReadStats = new ReadStats()): Byte
       } catch (error) {
         throw fileError(error, path);
       }
-      stats.reads++;
-      stats.bytesRead += done;
+      stats.fileRead(path, done);
       return done;
     },
     read(position, length) {

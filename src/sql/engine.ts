@@ -8,7 +8,7 @@ import type { SqlError } from '../errors.js';
 import type { ColumnBatch } from '../io/column.js';
 import type { Catalog } from '../tables/table.js';
 import type { SqlType } from '../types.js';
-import type { Explanation, ReadStats } from './plan.js';
+import type { ExplainedScan, Explanation } from './explain.js';
 
 export type EngineKind = 'duckdb' | 'alasql';
 
@@ -29,8 +29,6 @@ export interface EngineOptions {
   readonly spill?: boolean;
   /** strings one by one instead of by address: slower, for doubts about the engine's memory layout */
   readonly safeFeed?: boolean;
-  /** what EXPLAIN ANALYZE reads */
-  readonly readStats?: ReadStats;
 }
 
 export interface ResultColumn {
@@ -44,6 +42,8 @@ export interface QueryResult {
   readonly batches: AsyncIterable<ColumnBatch>;
   /** for EXPLAIN: what the rows say, as data */
   readonly explanation?: Explanation;
+  /** what the scans of the statement touch, as EXPLAIN has it */
+  scans?(): readonly ExplainedScan[];
 }
 
 export interface SqlEngine {

@@ -51,6 +51,8 @@ export interface CteEnv {
 export interface Context extends Analysis {
   readonly options: ResolveOptions;
   readonly scans: ScanUse[];
+  /** conjuncts of WHERE that no scan can use, as they were written */
+  readonly leftToEngine: Expr[];
   /** the text of mixed columns is made of their JSON: where COLUMNS(…) sees every column of FROM */
   textFromJson: boolean;
   query(node: QueryNode, outer: Scope | undefined, env: CteEnv): Promise<Output>;

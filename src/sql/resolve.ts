@@ -41,15 +41,17 @@ import { Typing } from './typing.js';
 export async function resolveStatement(
   node: QueryNode,
   options: ResolveOptions,
-): Promise<{ readonly scans: readonly ScanUse[]; readonly usedParameters: ReadonlySet<string> }> {
+): Promise<Pick<Resolver, 'scans' | 'leftToEngine' | 'usedParameters'>> {
   const resolver = new Resolver(options);
   await resolver.query(node, undefined, { items: new Map() });
   finishScans(node, new Map(resolver.scans.map(s => [s.id, s])), options.scanFunction);
-  return { scans: resolver.scans, usedParameters: resolver.usedParameters };
+  const { scans, leftToEngine, usedParameters } = resolver;
+  return { scans, leftToEngine, usedParameters };
 }
 
 class Resolver implements Context {
   readonly scans: ScanUse[] = [];
+  readonly leftToEngine: Expr[] = [];
   readonly typing: Typing;
   readonly places: Places;
   readonly parameters: ReadonlyMap<string, string>;

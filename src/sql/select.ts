@@ -43,7 +43,9 @@ async function selectIn(ctx: Context, node: SelectNode, scope: Scope, where: rea
   // filters are read off what the user wrote, before it is rewritten
   const find = columnFinder(scope);
   for (const conjunct of where) {
-    for (const filter of await filtersOf(conjunct, find, ctx.literal, ctx.typing)) applyFilter(filter);
+    const filters = await filtersOf(conjunct, find, ctx.literal, ctx.typing);
+    for (const filter of filters) applyFilter(filter);
+    if (filters.every(f => f.column.lineage.length === 0)) ctx.leftToEngine.push(cloneTree(conjunct));
   }
 
   const opaque = isOpaque(node);

@@ -58,6 +58,7 @@ const BY_NAME: ReadonlyMap<string, TableEntry> = new Map(
 export function catalogOf(snapshot: OpenedSnapshot): Catalog {
   const opened = new Map<TableEntry, Table>();
   return {
+    stats: snapshot.stats,
     find(name) {
       const entry = BY_NAME.get(name.toLowerCase());
       if (entry === undefined) return stateTable(snapshot, name) ?? operatorTables(snapshot, name)[0]?.open();

@@ -16,6 +16,7 @@ import { opaqueJson } from '../serializers/opaque.js';
 import { type ChannelElement, type ChannelReader, openChannel, openChannels } from '../state/channel.js';
 import type { StateContext } from '../state/entry.js';
 import { BIGINT, BLOB, BOOLEAN, INTEGER, JSON_TYPE, JsonText, VARCHAR } from '../types.js';
+import { operatorScope } from './explain.js';
 import { isDamage } from './keyed-rows.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
@@ -78,11 +79,7 @@ function channelsOf(snapshot: OpenedSnapshot): Channel[] {
 }
 
 export function channelStateTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(
-    CHANNEL_STATE,
-    () => channelsOf(snapshot).map(channelRow),
-    () => channelsOf(snapshot).length,
-  );
+  return rowTable(CHANNEL_STATE, () => channelsOf(snapshot).map(channelRow), { count: () => channelsOf(snapshot).length });
 }
 
 function channelRow({ view, subtask, handle }: Channel): Row {
@@ -100,7 +97,9 @@ function channelRow({ view, subtask, handle }: Channel): Row {
 }
 
 export function channelRecordsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(CHANNEL_RECORDS, filters => recordRows(snapshot, filters));
+  return rowTable(CHANNEL_RECORDS, filters => recordRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 function* recordRows(snapshot: OpenedSnapshot, filters: readonly Filter[]): Generator<Row> {

@@ -31,11 +31,7 @@ export const FILES: TableSpec = {
 };
 
 export function filesTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(
-    FILES,
-    () => fileRows(snapshot),
-    () => referencedFiles(snapshot.metadata, snapshot.files).length,
-  );
+  return rowTable(FILES, () => fileRows(snapshot), { count: () => referencedFiles(snapshot.metadata, snapshot.files).length });
 }
 
 /** The rows of `files`. */

@@ -4,6 +4,7 @@
 import { openRawKeyedState } from '../state/raw-keyed.js';
 import { BIGINT, VARCHAR } from '../types.js';
 import { countRows } from './entry-counts.js';
+import { operatorScope } from './explain.js';
 import { passOver } from './raw-state.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
@@ -39,7 +40,9 @@ interface Counted {
 }
 
 export function keyGroupsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(KEY_GROUPS, filters => keyGroupRows(snapshot, filters));
+  return rowTable(KEY_GROUPS, filters => keyGroupRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 function* keyGroupRows(snapshot: OpenedSnapshot, filters: readonly Filter[]): Generator<Row | undefined> {

@@ -3,8 +3,9 @@
  */
 import type { FixedColumn } from '../io/column.js';
 import { wireOf } from '../serializers/wire.js';
-import { JSON_TYPE, type SqlType, sameType, sqlTypeText, Timestamp, VARCHAR } from '../types.js';
+import { JSON_TYPE, type SqlType, sameType, Timestamp, VARCHAR } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
+import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import {
   type Fill,
@@ -18,12 +19,11 @@ import {
   type KeyedRow,
   type VariantPlan,
 } from './keyed-rows.js';
-import { filterText } from './row-table.js';
 import { restrictionFilters, selectStates, variantMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { KEYED_COLUMNS, KEYED_RAW_COLUMNS } from './spec.js';
 import { type StateVariant, unifyTypes } from './states.js';
-import type { BoundColumn, BoundTable, Filter, Projection, Scan, ScanExplanation, ScanRequest, Table, TableSpec } from './table.js';
+import type { BoundColumn, BoundTable, Filter, Projection, Scan, Table, TableSpec } from './table.js';
 
 export const KEYED_STATE: TableSpec = {
   name: 'keyed_state',
@@ -131,15 +131,20 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
             request.limit,
           );
         },
-        explain: request =>
-          explainKeyed(
+        explain: request => {
+          const filters = [...narrowing, ...request.filters];
+          const kept = selectStates(snapshot.operators, o => snapshot.statesOf(o), filters);
+          const scope = keyedScope({
             snapshot,
-            spec,
-            columns,
-            operators.flatMap(o => o.variants).filter(v => v.kind === 'keyed').length,
-            narrowing,
-            request,
-          ),
+            operators: kept,
+            states: kept.flatMap(o => o.variants.filter(keyed(filters))),
+            of: operators.flatMap(o => o.variants).filter(v => v.kind === 'keyed').length,
+            filters,
+            typed,
+            names: [...OPERATOR_NAMES, 'state_name', 'state_kind'],
+          });
+          return explainScan(spec.name, columns, request, scope);
+        },
       };
     },
   };
@@ -260,52 +265,4 @@ export const VALUE_END = (r: KeyedRow): number => r.valueEnd;
 function lastAccess(r: KeyedRow): bigint {
   const c = r.cursor.reset(r.entry.bytes, r.ttlAt, r.ttlAt + 8, Math.max(0, r.entry.base));
   return c.i64();
-}
-
-function explainKeyed(
-  snapshot: OpenedSnapshot,
-  spec: TableSpec,
-  columns: readonly BoundColumn[],
-  stateCount: number,
-  narrowing: readonly Filter[],
-  request: ScanRequest,
-): ScanExplanation {
-  const filters = [...narrowing, ...request.filters];
-  const kept = selectStates(snapshot.operators, o => snapshot.statesOf(o), filters);
-  const states = kept.flatMap(o => o.variants.filter(v => v.kind === 'keyed' && variantMightMatch(v, filters)));
-  const typed = new Map(columns.map(c => [c.name, c.mixed ? undefined : c.type]));
-  let groups = 0;
-  let groupsKept = 0;
-  for (const o of kept) {
-    const wanted = states.filter(v => v.operator === o.operator);
-    if (wanted.length === 0) continue;
-    groups += o.operator.operator.maxParallelism;
-    for (const part of o.keyed) {
-      const range = 'range' in part.handle ? part.handle.range : undefined;
-      const narrowed = keyFilterOf(snapshot, part, wanted, filters, typed);
-      if (narrowed === undefined || range === undefined) continue;
-      if (narrowed.keyGroups === undefined) groupsKept += range.count;
-      else for (const g of narrowed.keyGroups) if (g >= range.first && g < range.first + range.count) groupsKept++;
-    }
-  }
-  const exact = new Set(['operator_id', 'operator_uid', 'operator_name', 'state_name', 'state_kind']);
-  return {
-    table: spec.name,
-    operators: { kept: new Set(states.map(v => v.operator)).size, of: snapshot.operators.length },
-    states: { kept: states.length, of: Math.max(stateCount, states.length) },
-    keyGroups: { kept: groupsKept, of: groups },
-    columns: request.columns.map(p => {
-      const c = columns.find(x => x.name === p.name) as BoundColumn;
-      return { name: p.name, type: c.mixed ? 'mixed' : sqlTypeText(c.type), mixed: c.mixed };
-    }),
-    filters: request.filters.map(f => ({
-      text: filterText(f),
-      use: exact.has(f.column)
-        ? ('exact' as const)
-        : ['key', 'key_json', 'key_bytes', 'key_group'].includes(f.column) && (f.op === '=' || f.op === 'in' || f.op === 'field')
-          ? ('inexact' as const)
-          : ('engine' as const),
-    })),
-    ...(request.limit === undefined ? {} : { limit: request.limit }),
-  };
 }

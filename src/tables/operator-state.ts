@@ -10,16 +10,16 @@ import { jsonOf, textOf } from '../io/json.js';
 import type { Codec } from '../serializers/codec.js';
 import type { OperatorElement, OperatorStateReader } from '../state/entry.js';
 import { openOperatorState } from '../state/open.js';
-import { JsonText, type SqlType, sqlTypeText } from '../types.js';
+import { JsonText, type SqlType } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
+import { elementScope, explainScan, OPERATOR_NAMES } from './explain.js';
 import { isDamage } from './keyed-rows.js';
 import { bindColumns, projectedType } from './keyed-state.js';
-import { filterText } from './row-table.js';
 import { restrictionFilters, selectStates, variantMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { OPERATOR_STATE_COLUMNS, OPERATOR_STATE_RAW_COLUMNS } from './spec.js';
 import type { OperatorPart, OperatorStates, StateVariant } from './states.js';
-import type { BoundColumn, BoundTable, Filter, Projection, Scan, ScanRequest, Table, TableSpec } from './table.js';
+import type { BoundTable, Filter, Projection, Scan, ScanRequest, Table, TableSpec } from './table.js';
 
 export const OPERATOR_STATE: TableSpec = {
   name: 'operator_state',
@@ -80,28 +80,15 @@ export function operatorStateTable(snapshot: OpenedSnapshot, spec: TableSpec = O
         },
         explain: (request: ScanRequest) => {
           const { operators, variants } = selected([...narrowing, ...request.filters]);
-          const all = snapshot.operators.flatMap(o => snapshot.statesOf(o).variants.filter(isOperatorState));
-          return {
-            table: spec.name,
-            operators: { kept: operators.filter(o => variants.some(v => v.operator === o.operator)).length, of: snapshot.operators.length },
-            states: { kept: variants.length, of: all.length },
-            columns: request.columns.map(p => {
-              const c = columns.find(x => x.name === p.name) as BoundColumn;
-              return { name: p.name, type: c.mixed ? 'mixed' : sqlTypeText(c.type), mixed: c.mixed };
-            }),
-            filters: request.filters.map(f => ({
-              text: filterText(f),
-              use: NAMES.has(f.column) ? ('exact' as const) : ('engine' as const),
-            })),
-            ...(request.limit === undefined ? {} : { limit: request.limit }),
-          };
+          const all = operators.flatMap(o => o.variants.filter(isOperatorState));
+          return explainScan(spec.name, columns, request, elementScope(snapshot, operators, variants, all.length, NAMES));
         },
       };
     },
   };
 }
 
-const NAMES = new Set(['operator_id', 'operator_uid', 'operator_name', 'state_name', 'state_kind', 'distribution_mode']);
+const NAMES = [...OPERATOR_NAMES, 'state_name', 'state_kind', 'distribution_mode'];
 
 interface ElementRow {
   readonly part: OperatorPart;

@@ -13,14 +13,15 @@
  */
 import { type Column, columnValue, createColumn } from '../io/column.js';
 import { Cursor } from '../io/cursor.js';
+import type { ReadStats } from '../io/source.js';
 import type { EntryCursor, KeyedStateReader } from '../state/entry.js';
 import { openKeyedState } from '../state/open.js';
 import { BIGINT, list, MapValue, map, type SqlType, Struct, struct, TIMESTAMPTZ, Timestamp, VARCHAR, type Value } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
+import { explainScan, keyedScope } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import { keyedStateTable } from './keyed-state.js';
 import { OPERATOR_STATE, operatorStateTable } from './operator-state.js';
-import { filterText } from './row-table.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column } from './spec.js';
 import type { OperatorStates, OperatorView, StateVariant } from './states.js';
@@ -135,29 +136,6 @@ function boundColumns(columns: readonly ColumnSpec[]): BoundColumn[] {
   }));
 }
 
-function explanation(
-  snapshot: OpenedSnapshot,
-  name: string,
-  states: number,
-  columns: readonly BoundColumn[],
-  request: ScanRequest,
-): ScanExplanation {
-  return {
-    table: name,
-    operators: { kept: 1, of: snapshot.operators.length },
-    states: { kept: states, of: states },
-    columns: request.columns.map(p => {
-      const c = columns.find(x => x.name === p.name) as BoundColumn;
-      return { name: p.name, type: c.mixed ? 'mixed' : c.type.kind, mixed: c.mixed };
-    }),
-    filters: request.filters.map(f => ({
-      text: filterText(f),
-      use: f.column === 'state_key' ? ('inexact' as const) : ('engine' as const),
-    })),
-    ...(request.limit === undefined ? {} : { limit: request.limit }),
-  };
-}
-
 // ------------------------------------------------------------------------------------------------------- one row a key
 
 function wideTable(
@@ -206,9 +184,27 @@ function wideTable(
         request.limit,
       );
     },
-    explain: request => explanation(snapshot, name, variants.length, columns, request),
+    explain: request => {
+      const filters = keyFilters(request);
+      const scope = keyedScope({
+        snapshot,
+        operators: [states],
+        states: variants,
+        of: variants.length,
+        filters: [...filters.values()],
+        typed: new Map([['key', variants[0].shape.key?.type]]),
+        names: [],
+      });
+      const useOf = (f: Filter) => scope.useOf(filters.get(f) ?? f);
+      return explainScan(name, columns, request, { ...scope, useOf });
+    },
   };
   return { spec, bind: () => bound };
+}
+
+/** The filters on `state_key` as those on `key` of keyed_state. */
+function keyFilters(request: ScanRequest): ReadonlyMap<Filter, Filter> {
+  return new Map(request.filters.flatMap(f => (f.column === 'state_key' ? [[f, { ...f, column: 'key' }]] : [])));
 }
 
 function projected(columns: readonly BoundColumn[], p: Projection): SqlType {
@@ -237,7 +233,7 @@ function* wideRows(
 ): Generator<undefined, undefined, undefined> {
   const wantedNames = new Set(request.columns.map(p => p.name));
   const wanted = variants.map((_, i) => wantedNames.has(names[i]));
-  const filters: Filter[] = request.filters.flatMap(f => (f.column === 'state_key' ? [{ ...f, column: 'key' } as Filter] : []));
+  const filters = [...keyFilters(request).values()];
   const slots = request.columns.map(p =>
     p.name === 'state_key' ? -1 : windowed && p.name === 'state_window' ? -2 : names.indexOf(p.name),
   );
@@ -271,7 +267,7 @@ function* wideRows(
           ...(narrowed.keys === undefined ? {} : { keys: narrowed.keys }),
           keyGroups: new Set([g]),
         });
-        const rows = collectRows(reader, entries, byId, variants, wanted, windowed);
+        const rows = collectRows(reader, entries, byId, variants, wanted, windowed, snapshot.stats);
         for (const row of rows.values()) {
           for (let i = 0; i < slots.length; i++)
             out[i].push(slots[i] === -1 ? row.key : slots[i] === -2 ? row.window : (row.cells[slots[i]] ?? null));
@@ -292,11 +288,13 @@ function collectRows(
   variants: readonly StateVariant[],
   wanted: readonly boolean[],
   windowed: boolean,
+  stats: ReadStats,
 ): Map<string, WideRow> {
   const rows = new Map<string, WideRow>();
   const c = new Cursor(new Uint8Array(0));
   try {
     while (entries.next()) {
+      stats.entriesDecoded++;
       const index = byId.get(entries.state) as number;
       const variant = variants[index];
       const { bytes } = entries;
@@ -367,13 +365,7 @@ function addCell(layout: 'composite' | 'heap', variant: StateVariant, entry: Ent
 // ------------------------------------------------------------------------------------------- one row an element or entry
 
 /** A table made of columns of another one, renamed, narrowed to one state. */
-function renamedTable(
-  snapshot: OpenedSnapshot,
-  base: Table,
-  variant: StateVariant,
-  spec: TableSpec,
-  source: ReadonlyMap<string, string>,
-): Table {
+function renamedTable(base: Table, variant: StateVariant, spec: TableSpec, source: ReadonlyMap<string, string>): Table {
   const inner = base.bind([
     { column: 'operator_id', values: [variant.operator.id] },
     { column: 'state_name', values: [variant.name] },
@@ -401,9 +393,15 @@ function renamedTable(
       const at = request.columns.findIndex(p => p.name === 'state_window' && p.form === 'value');
       return slice && at >= 0 ? sliceWindows(scan, at) : scan;
     },
-    explain: request => explanation(snapshot, spec.name, 1, columns, request),
+    explain: request => underOtherNames(inner.explain(rename(request)), spec.name, columns, request),
   };
   return { spec, bind: () => bound };
+}
+
+/** What the table below does, in the names of this one. */
+function underOtherNames(inner: ScanExplanation, table: string, columns: readonly BoundColumn[], request: ScanRequest): ScanExplanation {
+  const uses = new Map(request.filters.map((f, i) => [f, inner.filters[i]?.use ?? 'engine']));
+  return { ...inner, ...explainScan(table, columns, request, { useOf: f => uses.get(f) ?? 'engine' }) };
 }
 
 /** The ends of slices (BIGINT ms) as windows without a start. */
@@ -443,7 +441,7 @@ function flatTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant
     );
   }
   const spec: TableSpec = { name, aliases: [], description: `entries of ${variant.name}, one row each`, columns, examples: [] };
-  return renamedTable(snapshot, keyedStateTable(snapshot), variant, spec, source);
+  return renamedTable(keyedStateTable(snapshot), variant, spec, source);
 }
 
 function elementTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant): Table {
@@ -461,7 +459,6 @@ function elementTable(snapshot: OpenedSnapshot, name: string, variant: StateVari
       examples: [],
     };
     return renamedTable(
-      snapshot,
       base,
       variant,
       spec,
@@ -480,19 +477,13 @@ function elementTable(snapshot: OpenedSnapshot, name: string, variant: StateVari
       columns: [column(variant.name, type, 'list element')],
       examples: [],
     };
-    return renamedTable(snapshot, base, variant, spec, new Map([[variant.name, 'value']]));
+    return renamedTable(base, variant, spec, new Map([[variant.name, 'value']]));
   }
-  return fieldsTable(snapshot, name, variant, type, base);
+  return fieldsTable(name, variant, type, base);
 }
 
 /** A row value: a column for each field. */
-function fieldsTable(
-  snapshot: OpenedSnapshot,
-  name: string,
-  variant: StateVariant,
-  type: SqlType & { kind: 'STRUCT' },
-  base: Table,
-): Table {
+function fieldsTable(name: string, variant: StateVariant, type: SqlType & { kind: 'STRUCT' }, base: Table): Table {
   const names = uniqueNames(
     [],
     type.fields.map(f => f.name),
@@ -530,7 +521,8 @@ function fieldsTable(
         close: () => scan.close(),
       };
     },
-    explain: request => explanation(snapshot, name, 1, columns, request),
+    explain: request =>
+      underOtherNames(inner.explain({ columns: [{ name: 'value', form: 'value' }], filters: [] }), name, columns, request),
   };
   return { spec, bind: () => bound };
 }

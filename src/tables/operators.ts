@@ -28,11 +28,7 @@ export const OPERATORS: TableSpec = {
 };
 
 export function operatorsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(
-    OPERATORS,
-    () => operatorRows(snapshot),
-    () => snapshot.operators.length,
-  );
+  return rowTable(OPERATORS, () => operatorRows(snapshot), { count: () => snapshot.operators.length });
 }
 
 function* operatorRows(snapshot: OpenedSnapshot): Generator<Row> {
@@ -94,7 +90,7 @@ export function metadataTable(snapshot: OpenedSnapshot): Table {
         };
       }
     },
-    () => snapshot.operators.length,
+    { count: () => snapshot.operators.length },
   );
 }
 
@@ -123,11 +119,7 @@ export const SNAPSHOT: TableSpec = {
 };
 
 export function snapshotTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(
-    SNAPSHOT,
-    () => [snapshotRow(snapshot)],
-    () => 1,
-  );
+  return rowTable(SNAPSHOT, () => [snapshotRow(snapshot)], { count: () => 1 });
 }
 
 export function snapshotRow(snapshot: OpenedSnapshot): Row {

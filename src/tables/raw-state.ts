@@ -13,6 +13,7 @@ import { StateQueryError } from '../errors.js';
 import { openRawKeyedState } from '../state/raw-keyed.js';
 import { rawPartitions } from '../state/raw-operator.js';
 import { BIGINT, BLOB, INTEGER, VARCHAR } from '../types.js';
+import { operatorScope } from './explain.js';
 import { isDamage } from './keyed-rows.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
@@ -38,7 +39,9 @@ export const RAW_STATE: TableSpec = {
 };
 
 export function rawStateTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(RAW_STATE, filters => rawStateRows(snapshot, filters));
+  return rowTable(RAW_STATE, filters => rawStateRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 /** What `read` gives; undefined when it met damage that is to be passed over. */

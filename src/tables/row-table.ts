@@ -3,7 +3,8 @@
  */
 import type { Value } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
-import type { BoundTable, ColumnSpec, Filter, ScanRequest, Table, TableSpec } from './table.js';
+import { exactBy, explainScan, type ScanScope } from './explain.js';
+import type { BoundTable, ColumnSpec, Filter, Table, TableSpec } from './table.js';
 
 /** A row: column name → value in the form of its column's type; what is missing is NULL. */
 export type Row = Readonly<Record<string, Value | undefined>>;
@@ -11,9 +12,14 @@ export type Row = Readonly<Record<string, Value | undefined>>;
 /**
  * A table of `spec` whose rows are made when a scan begins.
  * @param rows may give undefined now and then while it looks for the next row
+ * @param scope what the filters leave, for EXPLAIN; when left out, they leave everything to the engine
  * @param count rows, when that costs nothing
  */
-export function rowTable(spec: TableSpec, rows: (filters: readonly Filter[]) => Iterable<Row | undefined>, count?: () => number): Table {
+export function rowTable(
+  spec: TableSpec,
+  rows: (filters: readonly Filter[]) => Iterable<Row | undefined>,
+  { scope = () => ({ useOf: exactBy([]) }), count }: { scope?: (filters: readonly Filter[]) => ScanScope; count?: () => number } = {},
+): Table {
   const bound: BoundTable = {
     columns: spec.columns.map(column => ({
       name: column.name,
@@ -39,55 +45,12 @@ export function rowTable(spec: TableSpec, rows: (filters: readonly Filter[]) => 
         request.limit,
       );
     },
-    explain: request => explainRows(spec, request),
+    explain: request => explainScan(spec.name, bound.columns, request, scope(request.filters)),
     get rowCount() {
       return count?.();
     },
   };
   return { spec, bind: () => bound };
-}
-
-function explainRows(spec: TableSpec, request: ScanRequest) {
-  return {
-    table: spec.name,
-    operators: { kept: 0, of: 0 },
-    states: { kept: 0, of: 0 },
-    columns: request.columns.map(p => ({
-      name: p.name,
-      type: staticType(columnNamed(spec, p.name)).kind as string,
-      mixed: false,
-    })),
-    filters: request.filters.map(f => ({ text: filterText(f), use: 'engine' as const })),
-    ...(request.limit === undefined ? {} : { limit: request.limit }),
-  };
-}
-
-/** A filter as SQL, for EXPLAIN. */
-export function filterText(filter: Filter): string {
-  switch (filter.op) {
-    case 'is null':
-    case 'is not null':
-      return `${filter.column} ${filter.op.toUpperCase()}`;
-    case 'in':
-      return `${filter.column} IN (${filter.values.map(constantText).join(', ')})`;
-    case 'field':
-      return `${[filter.column, ...filter.path].join('.')} IN (${filter.values.map(constantText).join(', ')})`;
-    case 'prefix':
-      return `${filter.column} LIKE '${filter.value.replaceAll("'", "''")}%'`;
-    default:
-      return `${filter.column} ${filter.op} ${constantText(filter.value)}`;
-  }
-}
-
-function constantText(c: import('./table.js').Constant): string {
-  switch (c.kind) {
-    case 'string':
-      return `'${c.value.replaceAll("'", "''")}'`;
-    case 'decimal':
-      return c.text;
-    default:
-      return String(c.value);
-  }
 }
 
 export function columnNamed(spec: TableSpec, name: string): ColumnSpec {

@@ -15,6 +15,7 @@ import { LEGACY_SINKS } from '../connectors/legacy-sinks.js';
 import { decodeManifestCommittable } from '../connectors/paimon.js';
 import { StateQueryError } from '../errors.js';
 import { BIGINT, INTEGER, JSON_TYPE, JsonText, SMALLINT, VARCHAR } from '../types.js';
+import { operatorScope } from './explain.js';
 import { elementValue, isBytesState, stateElements } from './operator-elements.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
@@ -47,7 +48,9 @@ export const SINK_TRANSACTIONS: TableSpec = {
 };
 
 export function sinkTransactionsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(SINK_TRANSACTIONS, filters => sinkTransactionRows(snapshot, filters));
+  return rowTable(SINK_TRANSACTIONS, filters => sinkTransactionRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 const WRITER_STATE = 'writer_raw_states';

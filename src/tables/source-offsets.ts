@@ -13,6 +13,7 @@ import type { Split } from '../connectors/format.js';
 import { LEGACY_SOURCES } from '../connectors/legacy-sources.js';
 import { StateQueryError } from '../errors.js';
 import { BIGINT, INTEGER, JSON_TYPE, JsonText, VARCHAR, type Value } from '../types.js';
+import { operatorScope } from './explain.js';
 import { coordinatorBytes, elementValue, isBytesState, stateElements } from './operator-elements.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
@@ -43,7 +44,9 @@ export const SOURCE_OFFSETS: TableSpec = {
 };
 
 export function sourceOffsetsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(SOURCE_OFFSETS, filters => sourceOffsetRows(snapshot, filters));
+  return rowTable(SOURCE_OFFSETS, filters => sourceOffsetRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 const READER_STATE = 'SourceReaderState';

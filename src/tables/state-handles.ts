@@ -9,6 +9,7 @@ import type { StreamHandle } from '../checkpoint/handles.js';
 import { remoteScheme } from '../checkpoint/paths.js';
 import { type StreamReference, streamReferences } from '../checkpoint/references.js';
 import { BIGINT, BOOLEAN, INTEGER, VARCHAR } from '../types.js';
+import { operatorScope } from './explain.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
@@ -78,10 +79,13 @@ export function stateHandlesTable(snapshot: OpenedSnapshot): Table {
         if (operatorMightMatch(view, filters)) yield handleRow(snapshot, view, reference);
       }
     },
-    () => {
-      let rows = 0;
-      for (const _ of streamReferences(snapshot.metadata)) rows++;
-      return rows;
+    {
+      scope: filters => operatorScope(snapshot, filters),
+      count: () => {
+        let rows = 0;
+        for (const _ of streamReferences(snapshot.metadata)) rows++;
+        return rows;
+      },
     },
   );
 }

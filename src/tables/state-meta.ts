@@ -6,6 +6,7 @@ import type { StreamHandle } from '../checkpoint/handles.js';
 import { StateQueryError } from '../errors.js';
 import { openOperatorState } from '../state/open.js';
 import { BIGINT, BOOLEAN, INTEGER, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
+import { operatorScope } from './explain.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
@@ -47,7 +48,9 @@ export const STATE_META: TableSpec = {
 };
 
 export function stateMetaTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(STATE_META, filters => stateMetaRows(snapshot, filters));
+  return rowTable(STATE_META, filters => stateMetaRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters, snapshot.metadata.masterStates.length > 0 ? 'inexact' : 'exact'),
+  });
 }
 
 /** The rows of state_meta. */

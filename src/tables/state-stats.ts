@@ -10,6 +10,7 @@ import { jsonOf } from '../io/json.js';
 import { opaqueJson } from '../serializers/opaque.js';
 import { BIGINT, DOUBLE, INTEGER, JSON_TYPE, JsonText, VARCHAR } from '../types.js';
 import { countRows } from './entry-counts.js';
+import { operatorScope } from './explain.js';
 import type { KeyedRow } from './keyed-rows.js';
 import { type Row, rowTable } from './row-table.js';
 import { operatorMightMatch, variantMightMatch } from './selection.js';
@@ -42,7 +43,9 @@ export const STATE_STATS: TableSpec = {
 };
 
 export function stateStatsTable(snapshot: OpenedSnapshot): Table {
-  return rowTable(STATE_STATS, filters => stateStatsRows(snapshot, filters));
+  return rowTable(STATE_STATS, filters => stateStatsRows(snapshot, filters), {
+    scope: filters => operatorScope(snapshot, filters),
+  });
 }
 
 class Stats {

@@ -9,12 +9,25 @@
  */
 import { type ColumnBatch, createColumn } from '../io/column.js';
 import { INTEGER, JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
+import { explainScan, filterText } from './explain.js';
 import { KEYED_STATE, keyedStateTable } from './keyed-state.js';
 import { OPERATOR_STATE, operatorStateTable } from './operator-state.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column, LIST_INDEX, OPERATOR_ID, STATE_NAME } from './spec.js';
 import type { OperatorView } from './states.js';
-import type { BoundColumn, BoundTable, ColumnSpec, Filter, Restriction, Scan, ScanRequest, Table, TableSpec } from './table.js';
+import type {
+  BoundColumn,
+  BoundTable,
+  ColumnSpec,
+  Filter,
+  FilterUse,
+  Kept,
+  Restriction,
+  Scan,
+  ScanRequest,
+  Table,
+  TableSpec,
+} from './table.js';
 
 const KEYED_PART: readonly string[] = ['key', 'namespace', 'map_key', 'list_index', 'value'];
 const OPERATOR_PART: readonly string[] = ['subtask_index', 'list_index', 'map_key', 'value'];
@@ -171,10 +184,40 @@ function unionTable(snapshot: OpenedSnapshot, name: string, operator: OperatorVi
             },
           };
         },
-        explain: request => ({ ...keyed.explain(inner(keyed, request).request), table: name }),
+        explain: request => {
+          const both = [keyed, elements].map(part => part.explain(inner(part, request).request));
+          const uses = new Map(
+            request.filters.map(f => [f, both.map(e => e.filters.find(x => x.text === filterText(f))?.use ?? 'engine')]),
+          );
+          // a filter is exact where both parts say so
+          const useOf = (f: Filter): FilterUse => {
+            const of = uses.get(f) ?? [];
+            return of.every(use => use === 'exact') ? 'exact' : of.every(use => use === 'engine') ? 'engine' : 'inexact';
+          };
+          return explainScan(name, bound, request, {
+            operators: together(both.map(e => e.operators)),
+            states: together(
+              both.map(e => e.states),
+              true,
+            ),
+            keyGroups: both[0].keyGroups,
+            stateFiles: {
+              files: both.reduce((sum, e) => sum + (e.stateFiles?.files ?? 0), 0),
+              bytes: both.reduce((sum, e) => sum + (e.stateFiles?.bytes ?? 0), 0),
+            },
+            useOf,
+          });
+        },
       };
     },
   };
+}
+
+/** What two parts keep: of the same operators, or of states of their own. */
+function together(parts: readonly (Kept | undefined)[], apart = false): Kept {
+  const names = [...new Set(parts.flatMap(p => p?.names ?? []))];
+  const sum = (of: (k: Kept) => number) => parts.reduce((total, p) => total + (p === undefined ? 0 : of(p)), 0);
+  return apart ? { kept: sum(k => k.kept), of: sum(k => k.of), names } : { kept: names.length, of: parts[0]?.of ?? 0, names };
 }
 
 function withNulls(batch: ColumnBatch, missing: readonly boolean[], request: ScanRequest, bound: readonly BoundColumn[]): ColumnBatch {

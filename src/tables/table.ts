@@ -8,6 +8,7 @@
  * A scan may use every filter to read less, and must never drop a row that satisfies all of them: the engine applies them again.
  */
 import type { ColumnBatch } from '../io/column.js';
+import type { ReadStats } from '../io/source.js';
 import type { SqlType } from '../types.js';
 
 /** A column as the contract declares it; `dynamic` types depend on the states a query can touch. */
@@ -98,15 +99,33 @@ export interface Scan {
   close(): void;
 }
 
+/** How many of all are left, and which. */
+export interface Kept {
+  readonly kept: number;
+  readonly of: number;
+  /** operators by uid, otherwise by id; states by name, each once */
+  readonly names?: readonly string[];
+}
+
+/**
+ * What a scan does with a filter: `exact`, it gives no row that does not satisfy it; `inexact`, it reads less by it and may give more
+ * rows; `engine`, it is left to the engine alone.
+ */
+export type FilterUse = 'exact' | 'inexact' | 'engine';
+
 /** What a scan touches, as plain data for EXPLAIN. */
 export interface ScanExplanation {
   readonly table: string;
-  readonly operators: { readonly kept: number; readonly of: number };
-  readonly states: { readonly kept: number; readonly of: number };
-  readonly keyGroups?: { readonly kept: number; readonly of: number };
+  /** absent: the table is of no operator */
+  readonly operators?: Kept;
+  /** absent: the table is of no state */
+  readonly states?: Kept;
+  readonly keyGroups?: Kept;
   readonly columns: readonly { readonly name: string; readonly type: string; readonly mixed: boolean }[];
-  readonly filters: readonly { readonly text: string; readonly use: 'exact' | 'inexact' | 'engine' }[];
+  readonly filters: readonly { readonly text: string; readonly use: FilterUse }[];
   readonly limit?: number;
+  /** the state files that hold what is left, by their sizes in `_metadata`; of many key groups a few are read in part */
+  readonly stateFiles?: { readonly files: number; readonly bytes: number };
 }
 
 export interface BoundTable {
@@ -128,4 +147,6 @@ export interface Catalog {
   find(name: string): Table | undefined;
   /** names for SHOW TABLES and suggestions; `all` includes the per-operator and per-state ones */
   names(all: boolean): readonly string[];
+  /** counts what its scans read */
+  readonly stats?: ReadStats;
 }

@@ -5,12 +5,12 @@
  * InternalTimeServiceManagerImpl, 1.20).
  */
 import type { FixedColumn } from '../io/column.js';
-import { BIGINT, type SqlType, sameType, sqlTypeText, TIMESTAMPTZ, VARCHAR } from '../types.js';
+import { BIGINT, type SqlType, sameType, TIMESTAMPTZ, VARCHAR } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
+import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import { type Fill, fillInteger, fillNull, fillPiece, fillText, KeyedPump, type KeyedRow, type VariantPlan } from './keyed-rows.js';
 import { KEY_END, KEY_START, NS_END, NS_START, projectedType } from './keyed-state.js';
-import { filterText } from './row-table.js';
 import { restrictionFilters, selectStates } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column, KEY_GROUP, OPERATOR_COLUMNS, SUBTASK_INDEX } from './spec.js';
@@ -115,17 +115,19 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
             filters,
           );
           const states = kept.flatMap(o => o.variants.filter(wanted(filters)));
-          return {
-            table: TIMERS.name,
-            operators: { kept: new Set(states.map(v => v.operator)).size, of: snapshot.operators.length },
-            states: { kept: states.length, of: variants.length },
-            columns: request.columns.map(p => {
-              const c = columns.find(x => x.name === p.name) as BoundColumn;
-              return { name: p.name, type: c.mixed ? 'mixed' : sqlTypeText(c.type), mixed: c.mixed };
-            }),
-            filters: request.filters.map(f => ({ text: filterText(f), use: 'engine' as const })),
-            ...(request.limit === undefined ? {} : { limit: request.limit }),
-          };
+          const scope = keyedScope({
+            snapshot,
+            operators: kept,
+            states,
+            of: variants.length,
+            filters,
+            typed,
+            names: OPERATOR_NAMES,
+            timers: true,
+          });
+          const useOf = (f: Filter) =>
+            ['timer_service', 'time_domain'].includes(f.column) && (f.op === '=' || f.op === 'in') ? 'exact' : scope.useOf(f);
+          return explainScan(TIMERS.name, columns, request, { ...scope, useOf });
         },
       };
     },

@@ -14,13 +14,14 @@
  */
 import type { BytesColumn, FixedColumn } from '../io/column.js';
 import { Cursor } from '../io/cursor.js';
+import type { ReadStats } from '../io/source.js';
 import type { KeyedStateReader } from '../state/entry.js';
-import { BIGINT, type SqlType, sameType, sqlTypeText, TIMESTAMPTZ, VARCHAR } from '../types.js';
+import { BIGINT, type SqlType, sameType, TIMESTAMPTZ, VARCHAR } from '../types.js';
 import { BatchWriter, scanOf } from './batch.js';
+import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import { type Fill, fillNull, fillText, KeyedPump, type KeyedRow, type VariantPlan } from './keyed-rows.js';
 import { keyedFill, projectedType } from './keyed-state.js';
-import { filterText } from './row-table.js';
 import { restrictionFilters, selectStates, variantMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column, LIST_INDEX, OPERATOR_COLUMNS, STATE_NAME } from './spec.js';
@@ -77,6 +78,8 @@ const TYPES: Readonly<Record<string, (v: StateVariant) => SqlType | undefined>> 
 class MergedWindows {
   private readonly windows = new Map<string, readonly [bigint, bigint]>();
 
+  constructor(private readonly stats: ReadStats) {}
+
   load(states: OperatorStates, reader: KeyedStateReader, keyGroup: number): void {
     this.windows.clear();
     const ids = new Set<number>();
@@ -93,6 +96,7 @@ class MergedWindows {
     const c = new Cursor(new Uint8Array(0));
     try {
       while (entries.next()) {
+        this.stats.entriesDecoded++;
         const form = (variants.get(entries.state) as StateVariant).shape;
         const ttl = form.ttl ? 8 : 0;
         const key = keyText(entries.bytes, entries.keyStart, entries.keyEnd);
@@ -163,7 +167,7 @@ export function windowsTable(snapshot: OpenedSnapshot): Table {
             request.columns.map(p => projectedType(columns, p)),
             snapshot.timesCut,
           );
-          const merged = new MergedWindows();
+          const merged = new MergedWindows(snapshot.stats);
           const plans = new Map<StateVariant, VariantPlan | undefined>();
           const pump = new KeyedPump(
             {
@@ -205,17 +209,16 @@ export function windowsTable(snapshot: OpenedSnapshot): Table {
         explain(request) {
           const filters = [...narrowing, ...request.filters];
           const states = operators.flatMap(o => o.variants.filter(wanted(filters)));
-          return {
-            table: WINDOWS.name,
-            operators: { kept: new Set(states.map(v => v.operator)).size, of: snapshot.operators.length },
-            states: { kept: states.length, of: variants.length },
-            columns: request.columns.map(p => {
-              const c = columns.find(x => x.name === p.name) as BoundColumn;
-              return { name: p.name, type: c.mixed ? 'mixed' : sqlTypeText(c.type), mixed: c.mixed };
-            }),
-            filters: request.filters.map(f => ({ text: filterText(f), use: 'engine' as const })),
-            ...(request.limit === undefined ? {} : { limit: request.limit }),
-          };
+          const scope = keyedScope({
+            snapshot,
+            operators,
+            states,
+            of: variants.length,
+            filters,
+            typed,
+            names: [...OPERATOR_NAMES, 'state_name', 'state_kind'],
+          });
+          return explainScan(WINDOWS.name, columns, request, scope);
         },
       };
     },

@@ -141,7 +141,6 @@ const REFUSED: readonly string[] = [
   'SELECT id::VARCHAR FROM people',
   'SELECT * FROM people HAVING count(*) > 1',
   'SELECT TOP 3 * FROM people',
-  'EXPLAIN SELECT * FROM people',
   'DESCRIBE people',
   'SHOW TABLES',
   'SUMMARIZE people',
@@ -181,6 +180,23 @@ describe('everything else is refused and names the default engine', () => {
   it.each(REFUSED)('%s', async sql => {
     expect(await errorOf(ala, sql)).toMatch(/^(REFUSED|SQL_SYNTAX): .*(--engine duckdb|state_name = '…')/);
   });
+});
+
+it('EXPLAIN and EXPLAIN ANALYZE', async () => {
+  const lines = async (sql: string) => valuesOf(ala, sql);
+  expect(await lines("EXPLAIN SELECT name FROM people WHERE id IN (1, 'x') AND (city LIKE '%n' OR id = 2)")).toEqual([
+    'scan s.people',
+    '  operators: 1 of 1',
+    '  states: 1 of 1',
+    '  types: typed',
+    '  columns: id INTEGER, city VARCHAR, name VARCHAR',
+    '  filter: id in (inexact)',
+    '  rows: 7',
+    "filter: ((city LIKE '%n') OR (id = 2)) (left to the engine)",
+    'engine: alasql',
+  ]);
+  expect(await lines('/* a */ EXPLAIN ANALYZE SELECT count(*) FROM people')).toEqual(expect.arrayContaining(['engine: alasql', 'rows: 1']));
+  expect(await errorOf(ala, 'EXPLAIN SELECT nope FROM people')).toContain('UNKNOWN_COLUMN: line 1, column 16');
 });
 
 it('names, parameters and errors are as in the default engine', async () => {

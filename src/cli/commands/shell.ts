@@ -29,7 +29,8 @@ export function shellCommand(program: Command): void {
       const preset = process.env['STATEQUERY_SNAPSHOT'] ?? '';
       const named = path ?? (flags.snapshot.length === 0 && preset !== '' ? preset : undefined);
       const none = named === undefined && flags.snapshot.length === 0;
-      const state = new ShellState(session, flags, none ? new Map() : await openSnapshots(named, flags, session, new ReadStats()));
+      const stats = new ReadStats();
+      const state = new ShellState(session, flags, none ? new Map() : await openSnapshots(named, flags, session, stats), stats);
       try {
         await runShell(state);
       } finally {

@@ -1,5 +1,5 @@
 /** What a shell has open: snapshots by alias, the engine over them, the form of its output. */
-import { ReadStats } from '../../io/source.js';
+import type { ReadStats } from '../../io/source.js';
 import type { OutputFormat } from '../../output/format.js';
 import { resultWriter } from '../../output/format.js';
 import type { Database } from '../../sql/engine.js';
@@ -8,13 +8,12 @@ import type { SqlFlags } from '../commands/sql.js';
 import { interruptible } from '../interrupt.js';
 import { Progress } from '../progress.js';
 import { openWith } from '../reading.js';
-import { ALONE, openDatabaseFor, parseParameters } from '../run-sql.js';
+import { ALONE, openDatabaseFor, parseParameters, shownRows, tellScans } from '../run-sql.js';
 import type { Session } from '../session.js';
 
 export class ShellState {
   mode: OutputFormat;
   timer = false;
-  private readonly stats = new ReadStats();
   private database: Database | undefined;
   /** stops the engine that is open; one that was stopped is closed, and the next statement opens another */
   private stop = new AbortController();
@@ -23,6 +22,8 @@ export class ShellState {
     readonly session: Session,
     private readonly flags: SqlFlags,
     readonly snapshots: Map<string, OpenedSnapshot>,
+    /** of all snapshots that it opens */
+    private readonly stats: ReadStats,
   ) {
     this.mode = session.format;
   }
@@ -48,13 +49,19 @@ export class ShellState {
       await interruptible(async signal => {
         const { stop } = this;
         signal.addEventListener('abort', () => stop.abort());
-        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.session, this.stats, stop.signal);
+        this.database ??= await openDatabaseFor(this.snapshots, this.flags, this.session, stop.signal);
         const writer = resultWriter(this.session.outputOptions(this.mode), this.session.sink);
         const progress = new Progress(this.session, this.stats);
+        let mark = this.stats.mark();
+        let begun = process.hrtime.bigint();
         try {
           for await (const result of this.database.query(text, parseParameters(this.flags.param))) {
-            const written = await writer.write({ columns: result.columns, batches: progress.watch(result.batches) });
+            const written = await writer.write(shownRows(result, this.mode, progress));
             this.session.tellHidden(written);
+            tellScans(result, this.session);
+            this.session.tellRead(this.stats.since(mark), begun);
+            mark = this.stats.mark();
+            begun = process.hrtime.bigint();
           }
           finished = true;
         } finally {

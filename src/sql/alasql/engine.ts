@@ -9,9 +9,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { InterruptedError, SqlError, UsageError } from '../../errors.js';
 import { type Column, type ColumnBatch, columnValue, createColumn } from '../../io/column.js';
 import type { BoundColumn, Catalog, Filter, Scan, ScanRequest } from '../../tables/table.js';
-import { BIGINT, JSON_TYPE, type SqlType, sqlTypeText, type Value } from '../../types.js';
+import { BIGINT, JSON_TYPE, type SqlType, sqlTypeText, VARCHAR, type Value } from '../../types.js';
 import type { ColumnRef, Expr } from '../ast.js';
 import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
+import { type Analysis, type ExplainedScan, type Explanation, explainScan, explanationRows, ReadMeter } from '../explain.js';
+import { type ExplainWords, explainWords } from '../explain-words.js';
 import { Places } from '../guard.js';
 import type { Literal } from '../literals.js';
 import { lookUpTable } from '../lookup.js';
@@ -26,6 +28,7 @@ import { castText } from './casts.js';
 import { orderOf } from './compare.js';
 import { Conditions, type Test } from './conditions.js';
 import { parseSubset, type SubsetQuery } from './parse.js';
+import { conditionText } from './text.js';
 import { SUBSET_HINT, tokensOf } from './tokens.js';
 
 export async function openAlasqlEngine(options: EngineOptions = {}): Promise<SqlEngine> {
@@ -73,6 +76,8 @@ interface Output {
 
 class SubsetRun {
   private readonly places: Places;
+  private readonly words: ExplainWords;
+  private readonly meter: ReadMeter;
   private readonly deadline: number;
 
   constructor(
@@ -83,12 +88,14 @@ class SubsetRun {
     private readonly unused: Set<string>,
     private readonly options: EngineOptions,
   ) {
-    this.places = new Places(whole, statement);
+    this.words = explainWords(statement.text);
+    this.places = new Places(whole, statement, this.words.skipped);
+    this.meter = new ReadMeter(snapshots);
     this.deadline = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + options.timeoutMs;
   }
 
   async run(): Promise<QueryResult> {
-    const tokens = tokensOf(this.statement.text, this.places, (name, at) => {
+    const tokens = tokensOf(this.statement.text.slice(this.words.skipped), this.places, (name, at) => {
       const value = this.parameters.get(name.toLowerCase());
       if (value === undefined) throw this.places.error('SQL_ERROR', `the parameter $${name} has no value`, at, `give it with -p ${name}=…`);
       this.unused.delete(name.toLowerCase());
@@ -104,7 +111,8 @@ class SubsetRun {
       const name = expr.column_names[expr.column_names.length - 1];
       return own.has(name.toLowerCase()) ? name : undefined;
     };
-    const bound = table.bind(restrictionsOf(conjuncts, mine, literal));
+    const restrictions = restrictionsOf(conjuncts, mine, literal);
+    const bound = table.bind(restrictions);
     const find = (expr: ColumnRef): BoundColumn => this.column(expr, query.alias, snapshot, bound.columns);
 
     const scanned: { name: string; form: 'value' | 'text' | 'json' }[] = [];
@@ -124,22 +132,32 @@ class SubsetRun {
     const outputs = this.outputs(query, bound.columns, find, need);
     const order = query.order.map(o => ({ ...this.orderColumn(o, query, find, need), descending: o.descending }));
     const filters: Filter[] = [];
+    const leftToEngine: string[] = [];
     for (const conjunct of conjuncts) {
       const columns = new Map(bound.columns.map(c => [c, relationColumn(c)]));
       const finder = (expr: Expr) => (expr.class === 'COLUMN_REF' ? columns.get(find(expr)) : undefined);
-      filters.push(...(await filtersOf(conjunct, finder, literal, conditions.typing)).map(f => f.filter));
+      const found = (await filtersOf(conjunct, finder, literal, conditions.typing)).map(f => f.filter);
+      filters.push(...found);
+      if (found.length === 0) leftToEngine.push(conditionText(conjunct, literal));
     }
     const counts = outputs === 'count';
     const limit = test === undefined && order.length === 0 && !counts ? query.limit : undefined;
     const request: ScanRequest = { columns: scanned, filters, ...(limit === undefined ? {} : { limit }) };
     const rows = this.rows(() => bound.scan(request), test);
-    if (outputs === 'count') {
-      const alias = query.items.map(i => (i.kind === 'count' ? i.alias : undefined));
-      return { columns: unique(alias.map(a => ({ name: a ?? 'count_star()', type: BIGINT }))), batches: counted(rows, alias.length) };
+    const result = answer(rows, outputs, query, order);
+    const scans = (): readonly ExplainedScan[] => {
+      const types = scanned.map(({ name, form }) => ({ name, type: typeIn(bound.columns, name, form) }));
+      return [explainScan({ snapshot, alias: query.alias, bound, restrictions, request, columns: types })];
+    };
+    if (this.words.explain === 'no') return { ...result, scans };
+    let analyze: Analysis | undefined;
+    if (this.words.explain === 'analyze') {
+      let count = 0;
+      for await (const batch of result.batches) count += batch.length;
+      analyze = this.meter.analysis(count);
     }
-    const columns = unique(outputs);
-    if (order.length > 0) return { columns, batches: sorted(rows, outputs, order, query.limit) };
-    return { columns, batches: limited(rows, outputs, query.limit) };
+    const explanation: Explanation = { engine: 'alasql', scans: scans(), leftToEngine, ...(analyze === undefined ? {} : { analyze }) };
+    return { ...explanationRows(explanation, this.words.format), explanation };
   }
 
   /** The rows that satisfy the condition, batch by batch; the columns are the scan's. */
@@ -253,6 +271,22 @@ class SubsetRun {
 
 type RowBatches = AsyncGenerator<{ columns: readonly Column[]; rows: Uint32Array }, void, void>;
 
+/** What the statement answers out of the rows that are left. */
+function answer(rows: RowBatches, outputs: readonly Output[] | 'count', query: SubsetQuery, order: readonly OrderKey[]): QueryResult {
+  if (outputs === 'count') {
+    const alias = query.items.map(i => (i.kind === 'count' ? i.alias : undefined));
+    return { columns: unique(alias.map(a => ({ name: a ?? 'count_star()', type: BIGINT }))), batches: counted(rows, alias.length) };
+  }
+  const columns = unique(outputs);
+  if (order.length > 0) return { columns, batches: sorted(rows, outputs, order, query.limit) };
+  return { columns, batches: limited(rows, outputs, query.limit) };
+}
+
+function typeIn(columns: readonly BoundColumn[], name: string, form: 'value' | 'text' | 'json'): SqlType {
+  if (form !== 'value') return form === 'text' ? VARCHAR : JSON_TYPE;
+  return columns.find(c => c.name === name)?.type ?? VARCHAR;
+}
+
 const relationColumn = (column: BoundColumn): RelationColumn => ({
   name: column.name,
   mixed: column.mixed,
@@ -288,6 +322,12 @@ async function* limited(
   }
 }
 
+interface OrderKey {
+  readonly column: number;
+  readonly order: (a: Value, b: Value) => number;
+  readonly descending: boolean;
+}
+
 interface SortedRow {
   readonly keys: readonly Value[];
   readonly values: readonly Value[];
@@ -298,7 +338,7 @@ interface SortedRow {
 async function* sorted(
   rows: RowBatches,
   outputs: readonly Output[],
-  order: readonly { readonly column: number; readonly order: (a: Value, b: Value) => number; readonly descending: boolean }[],
+  order: readonly OrderKey[],
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<ColumnBatch, void, void> {
   const compareRows = (a: SortedRow, b: SortedRow): number => {

@@ -3,12 +3,14 @@
  */
 
 import { UsageError } from '../../errors.js';
-import { type ColumnBatch, createColumn, FixedColumn } from '../../io/column.js';
+import { type ColumnBatch, FixedColumn } from '../../io/column.js';
 import type { Catalog, Projection } from '../../tables/table.js';
-import { BIGINT, JSON_TYPE, JsonText, VARCHAR } from '../../types.js';
+import { BIGINT } from '../../types.js';
+import { choicesIn, withChoices } from '../choices.js';
 import type { EngineOptions, QueryResult, SqlEngine } from '../engine.js';
+import { type Explanation, explainScan, explanationRows, ReadMeter } from '../explain.js';
 import { statementsOf } from '../parse.js';
-import { type Analysis, type Explanation, explainScans, explanationLines, type Plan, planStatement } from '../plan.js';
+import { type Plan, planStatement } from '../plan.js';
 import { COUNT_COLUMN, type ScanColumn, type ScanUse } from '../scan-use.js';
 import { DuckDb, DuckDbError, type ResultStream } from './duckdb.js';
 import { sqlErrorOf } from './errors.js';
@@ -50,6 +52,7 @@ class DuckDbEngine implements SqlEngine {
       const { db } = this;
       const limits = new Limits(db, this.options);
       const open: Open = { ids: [], stream: undefined };
+      const meter = new ReadMeter(snapshots);
       try {
         const plan = await planStatement(text, statement, {
           snapshots,
@@ -71,7 +74,7 @@ class DuckDbEngine implements SqlEngine {
           open.ids.push(scan.id);
         }
         if (plan.parsed.explain === 'no') yield await this.run(plan, limits, open);
-        else yield await this.explain(plan, limits, open);
+        else yield await this.explain(plan, meter, limits, open);
       } catch (error) {
         throw limits.explain(error);
       } finally {
@@ -86,9 +89,11 @@ class DuckDbEngine implements SqlEngine {
     const sql = await this.returnable(plan);
     const result = await this.stream(sql, plan, limits, open);
     const names = result.columns.map(c => c.name);
+    const choices = choicesIn(plan.scans.flatMap(scan => scan.columns.map(c => c.type)));
     return {
-      columns: result.columns.map((c, i) => ({ name: uniqueName(names, i), type: c.type })),
+      columns: result.columns.map((c, i) => ({ name: uniqueName(names, i), type: withChoices(c.type, choices) })),
       batches: result.batches,
+      scans: () => plan.scans.map(explainUse),
     };
   }
 
@@ -117,43 +122,26 @@ class DuckDbEngine implements SqlEngine {
     }
   }
 
-  private async explain(plan: Plan, limits: Limits, open: Open): Promise<QueryResult> {
-    let analyze: Analysis | undefined;
+  private async explain(plan: Plan, meter: ReadMeter, limits: Limits, open: Open): Promise<QueryResult> {
+    let rows: number | undefined;
     if (plan.parsed.explain === 'analyze') {
-      const { readStats } = this.options;
-      const before = readStats?.current();
-      const begin = performance.now();
+      rows = 0;
       const result = await this.stream(await this.returnable(plan), plan, limits, open);
-      let rows = 0;
       for await (const batch of result.batches) rows += batch.length;
-      const milliseconds = Math.round((performance.now() - begin) * 10) / 10;
-      const after = readStats?.current();
-      analyze = {
-        filesOpened: (after?.filesOpened ?? 0) - (before?.filesOpened ?? 0),
-        bytesRead: (after?.bytesRead ?? 0) - (before?.bytesRead ?? 0),
-        entries: (after?.entries ?? 0) - (before?.entries ?? 0),
-        rows,
-        milliseconds,
-      };
     }
-    const explanation: Explanation = { scans: explainScans(plan.scans), ...(analyze === undefined ? {} : { analyze }) };
-    const asJson = plan.parsed.explainFormat === 'json';
-    const column = createColumn(asJson ? JSON_TYPE : VARCHAR, 16);
-    if (asJson) column.push(new JsonText(JSON.stringify(explanation)));
-    else for (const line of explanationLines(explanation)) column.push(line);
-    const batch: ColumnBatch = { length: column.length, columns: [column] };
-    return {
-      columns: [{ name: 'plan', type: column.type }],
-      batches: (async function* () {
-        yield batch;
-      })(),
-      explanation,
-    };
+    const analyze = rows === undefined ? {} : { analyze: meter.analysis(rows) };
+    const explanation: Explanation = { engine: 'duckdb', scans: plan.scans.map(explainUse), leftToEngine: plan.leftToEngine, ...analyze };
+    return { ...explanationRows(explanation, plan.parsed.explainFormat), explanation };
   }
 
   async close(): Promise<void> {
     await this.db.close();
   }
+}
+
+function explainUse(scan: ScanUse) {
+  const { snapshot, alias, bound, restrictions, columns } = scan;
+  return explainScan({ snapshot, alias, bound, restrictions, columns, request: scan.request() });
 }
 
 /** A scan of the plan as the table function wants it. */
