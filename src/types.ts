@@ -30,7 +30,8 @@ export type SqlType =
   | { readonly kind: 'VARCHAR' | 'BLOB' | 'UUID' | 'JSON' }
   | { readonly kind: 'DATE' | 'TIME' | 'TIME_NS' | 'TIMESTAMP' | 'TIMESTAMP_NS' | 'TIMESTAMPTZ' | 'INTERVAL' }
   | { readonly kind: 'DECIMAL'; readonly precision: number; readonly scale: number }
-  | { readonly kind: 'STRUCT'; readonly fields: readonly StructField[] }
+  /** `choice`: one of its fields is there, the others are NULL (Either, Try) */
+  | { readonly kind: 'STRUCT'; readonly fields: readonly StructField[]; readonly choice?: true }
   | { readonly kind: 'LIST'; readonly element: SqlType }
   | { readonly kind: 'MAP'; readonly key: SqlType; readonly value: SqlType };
 

@@ -7,7 +7,8 @@
  *   BLOB, UUID             lower-case hex, 8-4-4-4-12
  *   DATE … TIMESTAMPTZ     ISO 8601, 0, 3, 6 or 9 fraction digits, the fewest that are exact; years beyond 9999 signed
  *   INTERVAL               ISO 8601 (`P1Y2M`, `PT1H0.5S`)
- *   STRUCT                 object: leading extras, fields, other extras; of a choice (Either, Try) the chosen field alone
+ *   STRUCT                 object: leading extras, fields, other extras; of a choice (Either, Try) the chosen field alone: the one
+ *                          that is not NULL, both where the value does not tell
  *   LIST                   array
  *   MAP                    object when keys are text, numbers or booleans and no key is null or repeated; else [{"key","value"}]
  *   JSON                   its text as it is; so any value that is a JsonText (decoded in part only)
@@ -50,7 +51,7 @@ export function jsonOf(type: SqlType, value: Value, options: JsonOptions = {}): 
     case 'JSON':
       throw new Error('a JSON value is a JsonText');
     case 'STRUCT':
-      return structJson(type.fields, value as Struct, options);
+      return structJson(type, value as Struct, options);
     case 'LIST': {
       const { element } = type;
       let out = '[';
@@ -110,17 +111,24 @@ export function hexOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }
 
-function structJson(fields: readonly { readonly name: string; readonly type: SqlType }[], value: Struct, options: JsonOptions): string {
+function structJson({ fields, choice }: SqlType & { kind: 'STRUCT' }, value: Struct, options: JsonOptions): string {
   let out = '';
   const add = (name: string, json: string): void => {
     out += `${out === '' ? '' : ','}${jsonString(name)}:${json}`;
   };
   for (const x of value.extras ?? []) if (x.lead) add(x.name, x.json);
+  const chosen = value.chosen ?? (choice ? onlyValue(value.values) : undefined);
   fields.forEach((f, i) => {
-    if (value.chosen === undefined || value.chosen === i) add(f.name, jsonOf(f.type, value.values[i], options));
+    if (chosen === undefined || chosen === i) add(f.name, jsonOf(f.type, value.values[i], options));
   });
   for (const x of value.extras ?? []) if (!x.lead) add(x.name, x.json);
   return `{${out}}`;
+}
+
+/** The index of the one value that is not NULL; undefined where there is none such. */
+function onlyValue(values: readonly Value[]): number | undefined {
+  const first = values.findIndex(v => v !== null);
+  return first < 0 || values.some((v, i) => v !== null && i !== first) ? undefined : first;
 }
 
 function mapJson(keyType: SqlType, valueType: SqlType, value: MapValue, options: JsonOptions): string {

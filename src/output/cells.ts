@@ -271,11 +271,30 @@ function entriesCell(
   };
 }
 
-const structJson = (type: TypeOf<'STRUCT'>, context: CellContext): CellWriter =>
-  structCell(
+const structJson = (type: TypeOf<'STRUCT'>, context: CellContext): CellWriter => {
+  const cells = type.fields.map(f => nullable(jsonCell(f.type, context), 'null'));
+  const whole = structCell(
     type.fields.map((f, i) => Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(f.name)}:`)),
-    type.fields.map(f => nullable(jsonCell(f.type, context), 'null')),
+    cells,
   );
+  return type.choice ? choiceCell(type, cells, whole) : whole;
+};
+/** Of a choice the field that is there; both where that cannot be told. */
+function choiceCell(type: TypeOf<'STRUCT'>, cells: readonly CellWriter[], whole: CellWriter): CellWriter {
+  const names = type.fields.map(f => Buffer.from(`{${JSON.stringify(f.name)}:`));
+  return (column, row, out) => {
+    const { children } = column as StructColumn;
+    const there = children.findIndex(c => c.validity[row] !== 0);
+    const told = there >= 0 && children.every((c, i) => i === there || c.validity[row] === 0);
+    if (!told) {
+      whole(column, row, out);
+      return;
+    }
+    out.copy(names[there]);
+    cells[there](children[there], row, out);
+    out.byte(BRACE_END);
+  };
+}
 const listJson = (type: TypeOf<'LIST'>, context: CellContext): CellWriter => listCell(nullable(jsonCell(type.element, context), 'null'));
 const mapJson = (type: TypeOf<'MAP'>, context: CellContext): CellWriter => {
   const value = nullable(jsonCell(type.value, context), 'null');

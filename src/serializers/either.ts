@@ -25,7 +25,7 @@ const RUNTIME = 'org.apache.flink.api.java.typeutils.runtime.';
 export function choiceCodec(first: Part, second: Part, isFirst: (c: Cursor) => boolean): Codec {
   const parts = [first, second];
   return {
-    type: struct([first.name, first.codec.type], [second.name, second.codec.type]),
+    type: { ...struct([first.name, first.codec.type], [second.name, second.codec.type]), choice: true },
     length: -1,
     ...obstaclesOfChoice(parts),
     read(c) {

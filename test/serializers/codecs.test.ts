@@ -292,6 +292,8 @@ function compound(inner: readonly Kind[]): fc.Arbitrary<Kind> {
       };
     }),
   });
+  /** of a column, which does not tell a null on the left from one on the right */
+  const choiceJson = (name: string, json: string) => (json === 'null' ? '{"left":null,"right":null}' : `{"${name}":${json}}`);
   const eitherOf = (l: Kind, r: Kind): Kind => ({
     name: `Either(${l.name}, ${r.name})`,
     snapshot: snapshots.either(l.snapshot, r.snapshot),
@@ -301,12 +303,12 @@ function compound(inner: readonly Kind[]): fc.Arbitrary<Kind> {
       l.value.map(v => ({
         bytes: new Out().bool(true).raw(v.bytes).bytes,
         json: `{"left":${v.json}}`,
-        column: v.column === 'refused' ? 'refused' : `{"left":${sampleColumn(v)},"right":null}`,
+        column: v.column === 'refused' ? 'refused' : choiceJson('left', sampleColumn(v)),
       })),
       r.value.map(v => ({
         bytes: new Out().bool(false).raw(v.bytes).bytes,
         json: `{"right":${v.json}}`,
-        column: v.column === 'refused' ? 'refused' : `{"left":null,"right":${sampleColumn(v)}}`,
+        column: v.column === 'refused' ? 'refused' : choiceJson('right', sampleColumn(v)),
       })),
     ),
   });
