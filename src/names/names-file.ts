@@ -179,6 +179,7 @@ function namingOf({ keyNames, states }: NamedOperator, source: string): Operator
   const common: StateNames = keyNames === undefined ? {} : { key: keyNames };
   return {
     source,
+    states: [...states.keys()],
     namesOf({ name, kind }) {
       const names = states.get(name);
       const inherited = kind === 'keyed' || kind === 'timer' ? common : {};

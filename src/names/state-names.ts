@@ -26,6 +26,8 @@ export interface StateToName {
 export interface OperatorNaming {
   /** in words, for reasons: `the plan` */
   readonly source: string;
+  /** states that it was asked to name, each by name */
+  readonly states?: readonly string[];
   /** Names that the state may have: the first that fits its types is taken. Empty: nothing is known of this state. */
   namesOf(state: StateToName): readonly StateNames[];
   /** how long values live, where the source tells */

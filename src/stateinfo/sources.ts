@@ -8,6 +8,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Metadata } from '../checkpoint/handles.js';
 import { locateSnapshot } from '../checkpoint/locate.js';
 import { readMetadataFile } from '../checkpoint/metadata.js';
 import { inferUids, matchUids, parseUidsFile } from '../checkpoint/uid.js';
@@ -19,6 +20,7 @@ import { type KnownName, mergeNames, type OperatorNames, planNames } from '../na
 import { planBeside, readPlan } from '../names/plan.js';
 import { nameOperators } from '../tables/names.js';
 import { type OpenOptions, openSnapshot } from '../tables/snapshot.js';
+import { nearest } from '../tables/suggest.js';
 import { decodeStateInfoFile, readStateInfoFile } from './bytedance.js';
 import { graphNames, type JobGraph } from './graph.js';
 import { decodeStateInfo, isStateInfo, readBytes, STATE_INFO_NAME, type StateInfo } from './message.js';
@@ -57,11 +59,14 @@ export async function gatherNames(path: string, sources: NameSources, options: O
   const found: OperatorNames[] = [];
   let classes: ClassPool | undefined;
 
-  if (sources.uids !== undefined) found.push(listedUids(ids, sources.uids));
+  if (sources.uids !== undefined) found.push(listedUids(metadata, sources.uids, warn));
   if (sources.graph !== undefined) found.push(graphNames(sources.graph));
   const plan = sources.plan ?? lying(planBeside(metadataPath));
-  if (plan !== undefined)
-    found.push((await orWarn(sources.plan === undefined, plan, warn, () => planNames(readPlan(plan), metadata))) ?? new Map());
+  if (plan !== undefined) {
+    const planned = (await orWarn(sources.plan === undefined, plan, warn, () => planNames(readPlan(plan), metadata))) ?? new Map();
+    if (sources.plan !== undefined && planned.size === 0) warn(`${plan}: no operator of the plan is in the snapshot`);
+    found.push(planned);
+  }
   const stateInfo = sources.stateInfo ?? lying(join(dirname(metadataPath), STATE_INFO_NAME));
   if (stateInfo !== undefined) {
     const read = await orWarn(sources.stateInfo === undefined, stateInfo, warn, () => openStateInfo(stateInfo, path, options));
@@ -79,9 +84,11 @@ export async function gatherNames(path: string, sources: NameSources, options: O
   let names = mergeNames(...found);
   if (sources.names !== undefined) {
     const file = await readNamesFile(sources.names);
-    const byHand = namesOfFile(file, nameOperators(metadata, names), (key, line) =>
-      warn(`${file.file}, line ${line}: there is no operator ${key} in the snapshot`),
-    );
+    const operators = nameOperators(metadata, names);
+    const byHand = namesOfFile(file, operators, (key, line) => {
+      const known = operators.flatMap(o => [o.uid, o.name, o.id].filter(n => n !== null));
+      warn(`${file.file}, line ${line}: there is no operator ${key} in the snapshot${didYouMean(key, known)}`);
+    });
     names = mergeNames(byHand, names);
   }
   return { names, ...(classes === undefined ? {} : { classes }) };
@@ -130,8 +137,25 @@ async function openStateInfo(
 
 const basenameIs = (file: string, name: string): boolean => file.endsWith(name);
 
-function listedUids(ids: readonly string[], file: string): OperatorNames {
-  const matched = matchUids(ids, parseUidsFile(readText(file), file));
+const didYouMean = (name: string, known: readonly string[]): string => {
+  const near = nearest(name, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+};
+
+function listedUids(metadata: Metadata, file: string, warn: (message: string) => void): OperatorNames {
+  const ids = metadata.operators.map(o => o.id);
+  const entries = parseUidsFile(readText(file), file);
+  const matched = matchUids(ids, entries);
+  const unused = entries.filter(entry => matchUids(ids, [entry]).size === 0).map(entry => entry.uid);
+  if (unused.length > 0) {
+    const known = nameOperators(metadata).flatMap(o => o.uid ?? []);
+    const told =
+      unused.length === entries.length
+        ? 'none of its uids is of an operator of the snapshot'
+        : `${unused.length} of ${entries.length} uids match no operator of the snapshot: ${unused.slice(0, 5).join(', ')}${unused.length > 5 ? ', …' : ''}`;
+    const near = unused.map(uid => didYouMean(uid, known)).find(text => text !== '') ?? '';
+    warn(`${file}: ${told}${near}`);
+  }
   return new Map([...matched].map(([id, { uid, name }]): [string, KnownName] => [id, { uid, name: name ?? null, source: 'file' }]));
 }
 

@@ -23,6 +23,7 @@ import { type SnapshotFacts, snapshotFacts } from './facts.js';
 import { operatorHint, topologyText } from './hint.js';
 import type { PumpContext } from './keyed-rows.js';
 import { nameOperators } from './names.js';
+import type { PieceContext, ScanWorkers } from './pieces.js';
 import {
   type KeyedPart,
   type OperatorStates,
@@ -32,6 +33,7 @@ import {
   type ValueCodecs,
 } from './states.js';
 import type { Catalog } from './table.js';
+import { tellUnusedSettings } from './unused-settings.js';
 import { serializerEvidence } from './version-evidence.js';
 
 export interface OpenOptions {
@@ -54,6 +56,8 @@ export interface OpenOptions {
   /** One line for the user. */
   readonly warn?: (message: string) => void;
   readonly stats?: ReadStats;
+  /** threads for big scans; they are ended with the snapshot */
+  readonly workers?: ScanWorkers;
 }
 
 /** `--ttl [operator.]state=DURATION` */
@@ -79,7 +83,9 @@ export function openSnapshot(path: string, options: OpenOptions = {}): OpenedSna
   const located = locateSnapshot(path);
   if (located.note !== undefined) options.warn?.(located.note);
   const metadata = readMetadataFile(located.metadataPath, stats);
-  return new OpenedSnapshot(located.directory, located.metadataPath, metadata, options, stats);
+  const snapshot = new OpenedSnapshot(located.directory, located.metadataPath, metadata, options, stats);
+  if (options.warn !== undefined) tellUnusedSettings(snapshot);
+  return snapshot;
 }
 
 export class OpenedSnapshot {
@@ -87,6 +93,7 @@ export class OpenedSnapshot {
   readonly files: SnapshotFiles;
   readonly catalog: Catalog;
   readonly pumpContext: PumpContext;
+  readonly pieceContext: PieceContext;
   readonly pushdown: boolean;
   readonly asOfMillis: bigint;
   /** what --skip-damaged passed over */
@@ -109,6 +116,12 @@ export class OpenedSnapshot {
     this.pushdown = options.pushdown ?? true;
     this.asOfMillis = options.asOfMillis ?? BigInt(Date.now());
     this.catalog = catalogOf(this);
+    this.pieceContext = {
+      workers: options.workers,
+      stats,
+      skipDamaged: options.skipDamaged === true,
+      warn: message => this.warn(message),
+    };
     this.pumpContext = {
       contextOf: part => this.contextOf(part),
       stats,
@@ -231,6 +244,7 @@ export class OpenedSnapshot {
   }
 
   close(): void {
+    this.options.workers?.close();
     this.files.close();
   }
 }
