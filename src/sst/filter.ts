@@ -56,6 +56,11 @@ export function openFilter(
   };
 }
 
+/** Bytes of the filter that has to be read to ask it; 0: it is read in parts, or there is none. */
+export function wholeFilterSize(metaindex: ReadonlyMap<string, BlockHandle>): number {
+  return metaindex.get(`fullfilter.${POLICY}`)?.size ?? 0;
+}
+
 /** Asks one filter block. */
 export function filterMightMatch(filter: Uint8Array, userKey: Uint8Array): boolean {
   const length = filter.length - METADATA;

@@ -108,7 +108,7 @@ export class Run extends BlockCursor {
       this.table = table;
       this.global = sequenceBytes(globalSequence(table.properties, file.largestSequence));
       this.options.onOpen(table, file);
-      if (this.options.exact !== undefined && table.filter()?.mightMatch(this.options.exact) === false) {
+      if (this.options.exact !== undefined && table.filterForLookup()?.mightMatch(this.options.exact) === false) {
         this.forget();
         this.nextFile--;
         continue;

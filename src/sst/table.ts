@@ -13,13 +13,15 @@ import { Cursor } from '../io/cursor.js';
 import type { ByteSource } from '../io/source.js';
 import { type BlockFile, blockOrigin, readBlock } from './block.js';
 import { forEachEntry } from './entries.js';
-import { type FilterBlock, openFilter } from './filter.js';
+import { type FilterBlock, openFilter, wholeFilterSize } from './filter.js';
 import { type BlockHandle, decodeFooter, readHandle } from './footer.js';
 import { IndexCursor, type IndexForm } from './index-block.js';
 import { RANGE_DELETION, readU32, sequenceOf, TRAILER } from './internal-key.js';
 import { INDEX_TYPES, readProperties, type TableProperties } from './properties.js';
 
 const TAIL = 16 << 10;
+/** a data block, and so what one lookup reads, is about as large */
+const BLOCK = 4 << 10;
 export const BYTEWISE_COMPARATOR = 'leveldb.BytewiseComparator';
 
 export interface TableOptions {
@@ -52,6 +54,11 @@ export interface Table extends BlockFile {
   rangeDeletions(largestSequence?: bigint): readonly RangeDeletion[];
   /** The bloom filter, or undefined when there is none that is understood. */
   filter(): FilterBlock | undefined;
+  /**
+   * The bloom filter, for one more lookup: undefined as well while reading it would take more bytes than the lookups have without it.
+   * A filter of a whole table is often larger than its index.
+   */
+  filterForLookup(): FilterBlock | undefined;
   close(): void;
 }
 
@@ -82,6 +89,12 @@ export function openTable(source: ByteSource, options: TableOptions): Table {
   const dictionary = dictionaryHandle === undefined ? undefined : readBlock(file, dictionaryHandle);
   let root: Uint8Array | undefined;
   let filter: FilterBlock | null | undefined;
+  const readFilter = (): FilterBlock | undefined => {
+    if (filter === undefined) filter = openFilter(file, metaindex, properties, form) ?? null;
+    return filter ?? undefined;
+  };
+  /** bytes that lookups have read that a filter might have spared */
+  let spent = 0;
   return {
     ...file,
     origin,
@@ -97,9 +110,13 @@ export function openTable(source: ByteSource, options: TableOptions): Table {
       const handle = metaindex.get('rocksdb.range_del');
       return handle === undefined ? [] : readRangeDeletions(file, handle, globalSequence(properties, largestSequence));
     },
-    filter() {
-      if (filter === undefined) filter = openFilter(file, metaindex, properties, form) ?? null;
-      return filter ?? undefined;
+    filter: readFilter,
+    filterForLookup() {
+      if (filter === undefined) {
+        spent += BLOCK + (root === undefined ? indexHandle.size : 0);
+        if (wholeFilterSize(metaindex) > spent) return undefined;
+      }
+      return readFilter();
     },
     close() {
       source.close();

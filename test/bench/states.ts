@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } 
 import { basename, join } from 'node:path';
 import { hashString, keyGroupOfHash, keyGroupsOfSubtask } from '../../src/checkpoint/key-groups.js';
 import { operatorIdOf } from '../../src/checkpoint/uid.js';
-import { keyGroups, metadata, relative } from '../checkpoint/encode.js';
+import { keyGroups, metadata, type OperatorParts, relative } from '../checkpoint/encode.js';
 import { snapshots } from '../serializers/support.js';
 import { keyed, keyedHeaderBytes, LONG, type Snapshot, STRING } from '../state/encode.js';
 
@@ -22,8 +22,8 @@ export interface GeneratedState {
   readonly bytes: number;
 }
 
-const PARALLELISM = 2;
-const MAX_PARALLELISM = 128;
+export const PARALLELISM = 2;
+export const MAX_PARALLELISM = 128;
 /** memory for key groups that are written at a time */
 const MEMORY = 256 << 20;
 const BYTES_OF_KEY = 160;
@@ -42,6 +42,11 @@ const PROFILE: Snapshot = out =>
       'bench.Profile',
     ),
   );
+
+export const STATES = ['count', 'profile'] as const;
+
+export const headerOfStates = (): Uint8Array =>
+  keyedHeaderBytes(STRING, [keyed('count', 'VALUE', LONG), keyed('profile', 'VALUE', PROFILE)]);
 
 /** Bytes of one state in one key group, as they come. */
 class Entries {
@@ -97,7 +102,8 @@ function writeCount(b: Buffer, at: number, i: number): number {
   return b.writeInt32BE(countOf(i), at + 4);
 }
 
-const WRITERS = [writeCount, writeProfile];
+/** The values of the states `count` and `profile`. */
+export const WRITERS = [writeCount, writeProfile];
 
 function addCanonical(entries: Entries, keyGroup: number, key: string, i: number, write: (typeof WRITERS)[number]): void {
   const b = entries.room(BYTES_OF_KEY);
@@ -139,7 +145,7 @@ export type Form = 'canonical' | 'heap';
 /** Writes a savepoint of `keys` keys into a directory that it makes. */
 export function writeState(directory: string, keys: number, form: Form = 'canonical'): GeneratedState {
   mkdirSync(directory, { recursive: true });
-  const header = keyedHeaderBytes(STRING, [keyed('count', 'VALUE', LONG), keyed('profile', 'VALUE', PROFILE)]);
+  const header = headerOfStates();
   const groupsAtOnce = Math.max(1, Math.floor((MEMORY / BYTES_OF_KEY / Math.max(1, keys)) * MAX_PARALLELISM));
   const add = form === 'canonical' ? addCanonical : addHeap;
   let bytes = 0;
@@ -171,16 +177,21 @@ export function writeState(directory: string, keys: number, form: Form = 'canoni
     const handle = keyGroups(form === 'canonical' ? 7 : 3, range.first, offsets, relative(basename(file), size));
     return { index, body: { managedKeyed: handle } };
   });
-  const operator = {
+  writeMetadata(directory, subtasks);
+  return { path: directory, bytes };
+}
+
+/** `_metadata` of the operator with these subtasks; it is there when all else is. */
+export function writeMetadata(directory: string, subtasks: OperatorParts['subtasks']): void {
+  const operator: OperatorParts = {
     id: operatorIdOf('profile-op'),
     name: '',
     uid: 'profile-op',
     parallelism: PARALLELISM,
     maxParallelism: MAX_PARALLELISM,
-    subtasks,
+    ...(subtasks === undefined ? {} : { subtasks }),
   };
   const target = join(directory, '_metadata');
   writeFileSync(`${target}.part`, metadata(5, [operator]));
   renameSync(`${target}.part`, target);
-  return { path: directory, bytes };
 }

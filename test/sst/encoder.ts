@@ -56,12 +56,15 @@ export interface TableForm {
   /** overrides of properties, undefined removes one */
   readonly properties?: Readonly<Record<string, Uint8Array | undefined>>;
   readonly rangeDeletions?: readonly Range[];
+  /** a filter of the whole table, in its legacy form, of so many bits a key */
+  readonly bloomBits?: number;
 }
 
 export const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'latin1'));
-export const concat = (...parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(Buffer.concat(parts));
+export const concat = (...parts: readonly Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
 
 export function varint(value: number | bigint): Uint8Array {
+  if (value >= 0 && value < 0x80) return Uint8Array.of(Number(value));
   const out: number[] = [];
   let rest = BigInt(value);
   while (rest >= 0x80n) {
@@ -176,6 +179,20 @@ export function encodeTable(versions: readonly Version[], form: TableForm = {}):
     first = undefined;
   });
 
+  // filter
+  const metaindex: [string, { offset: number; size: number }][] = [];
+  if (form.bloomBits !== undefined)
+    metaindex.push([
+      `fullfilter.${BLOOM_POLICY}`,
+      write(
+        encodeBloom(
+          sorted.map(v => v.key),
+          form.bloomBits,
+        ),
+        'none',
+      ),
+    ]);
+
   // index
   const separators = blocks.map(({ last }) => (userKeys ? last.key : internalKey(last.key, last.sequence, last.type)));
   const addTo = (
@@ -203,7 +220,6 @@ export function encodeTable(versions: readonly Version[], form: TableForm = {}):
     }
     for (const [i, partition] of partitions.entries()) addTo(root, i, partitions, partition.key);
   } else for (const i of blocks.keys()) addTo(root, i, blocks, separators[i]);
-  const metaindex: [string, { offset: number; size: number }][] = [];
   const indexHandle = write(root.finish(), 'none');
   root = new BlockBuilder(1);
   if (version >= 6) metaindex.push(['rocksdb.index', indexHandle]);
@@ -232,6 +248,7 @@ export function encodeTable(versions: readonly Version[], form: TableForm = {}):
       'rocksdb.column.family.name': bytesOf(form.columnFamily ?? 'value'),
       'rocksdb.comparator': bytesOf(form.comparator ?? 'leveldb.BytewiseComparator'),
       'rocksdb.deleted.keys': varint(sorted.filter(v => v.type === DELETE).length + ranges.length),
+      'rocksdb.filter.policy': form.bloomBits === undefined ? undefined : bytesOf(BLOOM_POLICY),
       'rocksdb.index.key.is.user.key': varint(userKeys ? 1 : 0),
       'rocksdb.index.value.is.delta.encoded': varint(deltaValues ? 1 : 0),
       'rocksdb.merge.operator': bytesOf(form.mergeOperator ?? 'StringAppendTESTOperator'),
@@ -279,6 +296,41 @@ export function encodeTable(versions: readonly Version[], form: TableForm = {}):
       );
     return make(sumOf(checksum, make(0)) + (context === 0 ? 0 : (context ^ (at >>> 0)) >>> 0));
   }
+}
+
+const BLOOM_POLICY = 'rocksdb.BuiltinBloomFilter';
+const BLOOM_LINE = 64;
+const BLOOM_PROBES = 6;
+
+/** A legacy full filter: an odd number of lines of 64 bytes, the probes, the number of lines. */
+function encodeBloom(keys: readonly Uint8Array[], bitsOfKey: number): Uint8Array {
+  const lines = Math.ceil((keys.length * bitsOfKey) / (BLOOM_LINE * 8)) | 1;
+  const bits = new Uint8Array(lines * BLOOM_LINE);
+  for (const key of keys) {
+    let h = bloomHash(key);
+    const delta = ((h >>> 17) | (h << 15)) >>> 0;
+    const line = (h % lines) * BLOOM_LINE;
+    for (let probe = 0; probe < BLOOM_PROBES; probe++, h = (h + delta) >>> 0) {
+      const bit = h % (BLOOM_LINE * 8);
+      bits[line + (bit >>> 3)] |= 1 << (bit & 7);
+    }
+  }
+  return concat(bits, Uint8Array.of(BLOOM_PROBES), u32(lines));
+}
+
+function bloomHash(key: Uint8Array): number {
+  const m = 0xc6a4a793;
+  const view = Buffer.from(key.buffer, key.byteOffset, key.length);
+  let h = (0xbc9f1d34 ^ Math.imul(key.length, m)) >>> 0;
+  let at = 0;
+  for (; key.length - at >= 4; at += 4) {
+    h = Math.imul((h + view.readUInt32LE(at)) >>> 0, m) >>> 0;
+    h = (h ^ (h >>> 16)) >>> 0;
+  }
+  if (at === key.length) return h;
+  for (let i = key.length - 1; i >= at; i--) h = (h + (view.readInt8(i) << (8 * (i - at)))) >>> 0;
+  h = Math.imul(h, m) >>> 0;
+  return (h ^ (h >>> 24)) >>> 0;
 }
 
 /** The checksum of a block with its compression type behind it. */
