@@ -3,7 +3,7 @@
  *
  *   npm run readme           writes README.md
  *
- * A part stands between `<!-- begin: NAME -->` and `<!-- end -->`; NAME is `tables`, `commands`, `options`, `formats`, `serializers`, or a command line
+ * A part stands between `<!-- begin: NAME -->` and `<!-- end -->`; NAME is `tables`, `commands`, `options`, `formats`, `serializers`, `speed`, or a command line
  * after `$`, which is run. A test fails when README.md is not what this gives.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,8 @@ import { addOutputOptions, addQueryOptions, addReadingOptions } from '../src/cli
 import { createProgram } from '../src/cli/program.js';
 import { TABLES } from '../src/tables/catalog.js';
 import { sqlTypeText } from '../src/types.js';
+import { readmeTable } from '../test/bench/report.js';
+import { newestResults, RESULTS } from '../test/bench/results.js';
 import { matrixTable, recorded } from './support-matrix.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -28,7 +30,7 @@ export function renderReadme(text: string): string {
 
 function part(name: string): string {
   if (name.startsWith('$ ')) return output(name.slice(2));
-  const make = { tables, commands, options, formats, serializers }[name];
+  const make = { tables, commands, options, formats, serializers, speed }[name];
   if (make === undefined) throw new Error(`README.md asks for ${name}`);
   return make();
 }
@@ -138,6 +140,12 @@ function serializers(): string {
   const proven = recorded();
   const count = Object.keys(proven).length;
   return `<details><summary>The ${count} serializers, by Flink version</summary>\n\n${matrixTable(proven)}\n</details>\n`;
+}
+
+/** The last result of `npm run bench` that has Flink's readers in it. */
+function speed(): string {
+  const results = newestResults(RESULTS, found => found.states.some(state => state.answers.some(answer => answer.flink !== undefined)));
+  return results === undefined ? '' : readmeTable(results);
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === resolve(import.meta.filename)) {

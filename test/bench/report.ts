@@ -79,34 +79,43 @@ export function regressionText(found: readonly Regression[], date: string): stri
   return `worse than on ${date.slice(0, 10)} (times as ratios to the limit):\n${lines.join('\n')}\n`;
 }
 
-const PEERS = { sql: 'SQL connector', spa: 'State Processor API', rocksjni: 'RocksDB iterator (C++)' } as const;
+const PEERS = { sql: 'SQL', spa: 'State Processor API', rocksjni: 'RocksDB' } as const;
 const STORED: Readonly<Record<string, string>> = {
   'rocks-canon': 'canonical',
   'rocks-native': 'RocksDB native',
   'rocks-inc': 'RocksDB incremental',
-  'heap-native': 'hashmap native',
 };
 
-/** Markdown: what Flink's readers were asked as well, and what they took. */
+/** Markdown: what Flink's readers were asked as well, a line for each question and kind of snapshot, with all sizes beside each other. */
 export function readmeTable(results: Results): string {
-  const rows = results.states.flatMap(state =>
-    state.answers
-      .filter(answer => answer.flink !== undefined || (answer.question === 'export' && state.kind === 'rocks-canon'))
-      .map(answer => {
-        const about = QUESTIONS.find(q => q.name === answer.question)?.about ?? answer.question;
-        const { flink } = answer;
-        return [
-          `${about}, ${STORED[state.kind] ?? state.kind}`,
-          state.keys.toLocaleString('en'),
-          `${short(answer.wall)} s, ${answer.rssMb} MB`,
-          flink === undefined ? '' : `${PEERS[flink.tool]}: ${short(flink.wall)} s, ${flink.rssMb} MB`,
-          flink === undefined ? `${answer.rowsPerSecond?.toLocaleString('en')} rows/s` : times(flink.wall / answer.wall),
-        ];
-      }),
-  );
+  const sizes = [...new Set(results.states.map(s => s.keys))].sort((a, b) => a - b);
+  const isShown = (state: StateResults, answer: Answer): boolean =>
+    answer.flink !== undefined || (answer.question === 'export' && state.kind === 'rocks-canon');
+  const rows = new Map<string, { readonly about: string; readonly cells: string[] }>();
+  for (const state of results.states)
+    for (const answer of state.answers.filter(answer => isShown(state, answer))) {
+      const id = `${state.kind} ${answer.question}`;
+      const about = QUESTIONS.find(q => q.name === answer.question)?.about ?? answer.question;
+      const row = rows.get(id) ?? { about: `${about}, ${STORED[state.kind] ?? state.kind}`, cells: sizes.flatMap(() => ['', '', '']) };
+      rows.set(id, row);
+      row.cells.splice(3 * sizes.indexOf(state.keys), 3, ...readmeCells(answer));
+    }
+  const head = sizes.flatMap(keys => [`${keys.toLocaleString('en')} keys`, 'Flink', 'faster']);
   const { machine, start } = results;
-  return (
-    `| | keys | statequery | Flink | |\n|---|---|---|---|---|\n${rows.map(row => `| ${row.join(' | ')} |`).join('\n')}\n\n` +
-    `${results.date.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node.slice(1)} (\`node -e 0\`: ${start.wall} s, ${start.rssMb} MB).\n`
-  );
+  return [
+    'Beside Flink: its SQL `savepoint` connector, the State Processor API, and the iterator of RocksDB in C++, on the same files in the page cache.',
+    '',
+    `| | ${head.join(' | ')} |`,
+    `|---|${head.map(() => '---|').join('')}`,
+    ...[...rows.values()].map(({ about, cells }) => `| ${[about, ...cells].join(' | ')} |`),
+    '',
+    `${results.date.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, Node ${machine.node.slice(1)}, whose start (\`node -e 0\`) takes ${start.wall} s and ${start.rssMb} MB.`,
+    '',
+  ].join('\n');
+}
+
+function readmeCells({ wall, rssMb, rowsPerSecond, flink }: Answer): readonly string[] {
+  const ours = `${short(wall)} s, ${rssMb} MB`;
+  if (flink === undefined) return [`${ours}, ${rowsPerSecond?.toLocaleString('en')} rows/s`, '', ''];
+  return [ours, `${PEERS[flink.tool]}: ${short(flink.wall)} s, ${flink.rssMb} MB`, times(flink.wall / wall)];
 }

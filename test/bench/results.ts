@@ -3,7 +3,7 @@
  *
  *   schema      1
  *   date        when it began, UTC
- *   commit      what was measured
+ *   commit      what was measured; `-dirty`: with changes
  *   machine     CPU, cores, memory, Node: times are comparable on one machine only, ratios nearly everywhere
  *   repeat      runs of a question, of which the median counts; those of start-up are five times as many
  *   threads     `--threads` of the statements; null: as statequery chooses
@@ -104,7 +104,7 @@ export function committedResults(): Results | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Results);
 }
 
-export const headCommit = (): string | null => git(['rev-parse', '--short', 'HEAD'])?.trim() ?? null;
+export const headCommit = (): string | null => git(['describe', '--always', '--dirty', '--exclude', '*'])?.trim() ?? null;
 
 /** undefined: there is no git, or no such thing in it */
 function git(args: readonly string[]): string | undefined {
