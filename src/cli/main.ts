@@ -1,7 +1,9 @@
 /** The command: arguments to an exit code. */
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
+import { UsageError } from '../errors.js';
 import { paintFor } from '../output/color.js';
 import { OutputClosed } from '../output/sink.js';
+import { commandsWith } from './options.js';
 import { createProgram } from './program.js';
 import { report } from './report.js';
 
@@ -31,10 +33,22 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(printed.join(''));
       return 2;
     }
-    const { text, exitCode } = failure(error, args);
+    const { text, exitCode } = failure(withHint(error, program), args);
     if (text !== '') process.stderr.write(text);
     return exitCode;
   }
+}
+
+/** An option that other commands have: which. */
+function withHint(error: unknown, program: Command): unknown {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownOption') return error;
+  const flag = /'(.*?)'/.exec(error.message)?.[1];
+  const commands = flag === undefined ? [] : commandsWith(program, flag);
+  if (commands.length === 0) return error;
+  const [first] = commands;
+  return new UsageError(error.message.split('\n')[0].replace(/^error: /, ''), {
+    hint: `it is an option of ${commands.join(', ')}, behind the command: statequery ${first} ${flag} …`,
+  });
 }
 
 function failure(error: unknown, args: readonly string[]): { readonly text: string; readonly exitCode: number } {

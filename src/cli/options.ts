@@ -3,6 +3,7 @@
  * here is what --help, the shell completions and the README show.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../errors.js';
 import { OUTPUT_FORMATS, type OutputFormat } from '../output/format.js';
 
 /** Options of every command. */
@@ -60,6 +61,56 @@ function seconds(value: string): number {
   const n = Number(value);
   if (!/^\d*\.?\d+$/.test(value) || !(n > 0)) throw new InvalidArgumentError('expected seconds, such as 30 or 0.5.');
   return n;
+}
+
+/** -s of `sql` and `shell`. */
+export function addSnapshotOption(command: Command): Command {
+  return command.option(
+    '-s, --snapshot <[alias=]path>',
+    'a snapshot under a name; with several, tables are alias.table (repeatable)',
+    collect,
+    [],
+  );
+}
+
+/** The shared options on the program itself: they may stand before the command as well. Its help leaves them to the commands. */
+export function addSharedOptions(program: Command): void {
+  const own = program.options.length;
+  addSnapshotOption(addOutputOptions(addReadingOptions(addQueryOptions(program))));
+  for (const option of program.options.slice(own)) option.hideHelp();
+}
+
+/** `uid hash` */
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name();
+}
+
+/** The commands that take an option, by its short or long form. */
+export function commandsWith(program: Command, flag: string): readonly string[] {
+  const leaves = (command: Command): Command[] => (command.commands.length === 0 ? [command] : command.commands.flatMap(leaves));
+  return leaves(program)
+    .filter(command => command.options.some(o => o.short === flag || o.long === flag))
+    .map(pathOf);
+}
+
+/**
+ * Gives a command the shared options that stood before it: lists and counts are put together, of others the one behind it counts.
+ * @throws UsageError for an option that the command does not take
+ */
+export function takeOptionsBefore(program: Command, command: Command): void {
+  for (const option of program.options) {
+    const name = option.attributeName();
+    if (program.getOptionValueSource(name) !== 'cli') continue;
+    // --no-color has the name of --color
+    if (!command.options.some(o => o.attributeName() === name))
+      throw new UsageError(`${pathOf(command)} has no option ${option.long}`, { hint: `statequery ${pathOf(command)} --help lists them` });
+    const before: unknown = program.getOptionValue(name);
+    const behind: unknown = command.getOptionValueSource(name) === 'cli' ? command.getOptionValue(name) : undefined;
+    if (Array.isArray(before)) command.setOptionValueWithSource(name, [...before, ...(Array.isArray(behind) ? behind : [])], 'cli');
+    else if (name === 'verbose') command.setOptionValueWithSource(name, Number(before) + Number(behind ?? 0), 'cli');
+    else if (behind === undefined) command.setOptionValueWithSource(name, before, 'cli');
+  }
 }
 
 export function addOutputOptions(command: Command): Command {
@@ -120,7 +171,7 @@ export function addQueryOptions(command: Command): Command {
   return command
     .addOption(new Option('--engine <name>', 'SQL engine').choices(['duckdb', 'alasql']).default('duckdb'))
     .option('-p, --param <name=value>', 'value of $name in the statements (repeatable)', collect, [])
-    .option('--threads <n>', 'threads of the engine', count('--threads', 1))
+    .option('--threads <n>', 'threads that decode big states, otherwise one for each core, up to 4', count('--threads', 1))
     .option('--timeout <seconds>', 'stop a statement after so long', seconds)
     .option('--max-memory <size>', 'memory of the engine before it spills: 512MB, 2GB');
 }

@@ -14,17 +14,19 @@ import { stateinfoCommand } from './commands/stateinfo.js';
 import { tablesCommand } from './commands/tables.js';
 import { uidCommand } from './commands/uid.js';
 import { verifyCommand } from './commands/verify.js';
+import { addSharedOptions, takeOptionsBefore } from './options.js';
 
 const EXIT_CODES = `
 Exit codes: 0 right, 1 a bug in statequery, 2 usage, 3 not found, 4 input or output, 5 corrupt, 6 unsupported, 7 the SQL text,
 10 differences found, 130 interrupted.
 
+The options of a command may also stand before it, those of its own alone excepted: statequery -o csv sql "…" <snapshot>
 <snapshot> is a directory with _metadata, that file, or a parent directory (its newest snapshot is taken).
 Environment: STATEQUERY_SNAPSHOT (when no snapshot is named), STATEQUERY_OUTPUT (form of the result), NO_COLOR.`;
 
 /** `printed` gets what commander would write to standard error. */
 export function createProgram(version: string, printed: string[] = []): Command {
-  const program = new Command('statequery')
+  const program: Command = new Command('statequery')
     .description('Query Apache Flink savepoints and checkpoints with SQL. Reads only; needs no Flink.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this text')
@@ -34,6 +36,7 @@ export function createProgram(version: string, printed: string[] = []): Command 
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeErr: text => void printed.push(text) })
+    .hook('preAction', (top, command) => takeOptionsBefore(top, command))
     // parsed before a snapshot is opened: the parser is loaded when it is needed, and opening waits for nothing
     .hook('preAction', async (_program, command) => {
       const { proto } = command.opts<{ proto?: readonly string[] }>();
@@ -56,6 +59,7 @@ export function createProgram(version: string, printed: string[] = []): Command 
     completionCommand,
   ])
     add(program);
+  addSharedOptions(program);
   const inherit = (parent: Command): void => {
     for (const command of parent.commands) {
       command.copyInheritedSettings(parent);

@@ -89,6 +89,54 @@ describe('usage errors', () => {
   });
 });
 
+describe('options before the command', () => {
+  const one = ['sql', 'SELECT 1 AS a', WORDCOUNT];
+  const cases: readonly (readonly [args: readonly string[], stdout: string])[] = [
+    [['-o', 'csv', ...one], 'a\n1\n'],
+    [['--json', ...one], '[{"a":1}]\n'],
+    [['--csv', '--no-header', ...one], '1\n'],
+    [['--output=list', ...one, '-o', 'tsv'], 'a\n1\n'],
+    [['--null', '-', 'sql', 'SELECT NULL AS a', WORDCOUNT, '--csv'], 'a\n-\n'],
+    [['-s', `x=${WORDCOUNT}`, 'sql', 'SELECT count(*) AS n FROM x.operators, y.operators', '-s', `y=${WORDCOUNT}`, '--csv'], 'n\n9\n'],
+    [
+      ['--engine', 'alasql', '-p', 'k=key_662', 'sql', 'SELECT value FROM keyed_state WHERE key = $k', WORDCOUNT, '--csv'],
+      'value\n11290\n',
+    ],
+    [['--csv', 'uid', 'hash', 'words'], 'uid,operator_id\nwords,e26755e342920e3b2790c00553617b42\n'],
+  ];
+  it.each(cases)('%j', async (args, stdout) => {
+    expect(await statequery(args)).toEqual({ code: 0, stdout, stderr: '' });
+  });
+  it('count as those behind it: -v and -q, errors in JSON', async () => {
+    expect((await statequery(['-v', ...one])).stderr).toMatch(/^0? ?.*\d+ ms\n$/);
+    expect(await statequery(['-q', '-v', ...one])).toMatchObject({ code: 0, stderr: '' });
+    const failed = await statequery(['--json', 'meta', join(temp, 'nowhere')]);
+    expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    expect(await statequery(['--json', '--csv', ...one])).toMatchObject({ code: 2, stdout: '' });
+  });
+  it('of another command are refused, and whose they are is said', async () => {
+    const refused = async (...args: string[]) => {
+      const ran = await statequery(args);
+      expect(ran).toMatchObject({ code: 2, stdout: '' });
+      return ran.stderr;
+    };
+    expect(await refused('--engine', 'duckdb', 'ls', temp)).toBe(
+      'error: ls has no option --engine\nhint: statequery ls --help lists them\n',
+    );
+    expect(await refused('--ttl', 'a=1h', 'uid', 'hash', 'a')).toBe(
+      'error: uid hash has no option --ttl\nhint: statequery uid hash --help lists them\n',
+    );
+    expect(await refused('-f', 'x.sql', 'sql', WORDCOUNT)).toBe(
+      "error: unknown option '-f'\nhint: it is an option of sql, behind the command: statequery sql -f …\n",
+    );
+    expect(await refused('meta', WORDCOUNT, '--engine', 'duckdb')).toBe(
+      "error: unknown option '--engine'\nhint: it is an option of sql, find, shell, behind the command: statequery sql --engine …\n",
+    );
+    expect(await refused('-o', 'xml', ...one)).toContain("argument 'xml' is invalid");
+    expect(await refused('-o', 'csv')).toContain('Usage: statequery');
+  });
+});
+
 describe('what is not there', () => {
   it('ends with 3, as text or as JSON', async () => {
     const ran = await statequery(['meta', join(temp, 'nowhere')]);
@@ -296,29 +344,5 @@ describe('a closed pipe', () => {
     expect(run('--help', 1)).toBe('Usage: statequery [options] [command]\ncodes 0 0\n');
     expect(run('completion bash', 0)).toBe('codes 0 0\n');
     expect(run('meta /nowhere', 0)).toMatch(/^codes [03] 0\n$/);
-  });
-});
-
-describe('completion', () => {
-  it('bash: a valid script that completes commands, options and their values', async () => {
-    const script = (await statequery(['completion', 'bash'])).stdout;
-    execFileSync('bash', ['-n'], { input: script });
-    const complete = (...words: string[]): string[] => {
-      const call = `${script}\nCOMP_WORDS=(${words.map(w => `'${w}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _statequery; echo "\${COMPREPLY[@]}"`;
-      return execFileSync('bash', ['-c', call], { encoding: 'utf8' }).trim().split(' ');
-    };
-    expect(complete('statequery', 'me')).toEqual(['meta']);
-    expect(complete('statequery', 'meta', '-o', 'm')).toEqual(['markdown']);
-    expect(complete('statequery', 'ls', '--la')).toEqual(['--latest']);
-    expect(complete('statequery', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
-    expect(complete('statequery', 'meta', '/')).toEqual(['']);
-  });
-  it('zsh and fish: every command and option', async () => {
-    for (const shell of ['zsh', 'fish']) {
-      const ran = await statequery(['completion', shell]);
-      expect(ran).toMatchObject({ code: 0, stderr: '' });
-      for (const word of ['meta', 'schema', 'latest', 'json-numbers', 'markdown']) expect(ran.stdout).toContain(word);
-    }
-    expect(await statequery(['completion', 'tcsh'])).toMatchObject({ code: 2, stdout: '' });
   });
 });

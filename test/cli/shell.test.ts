@@ -1,11 +1,10 @@
 /** The shell: in a pseudo-terminal, as a person uses it, and with standard input from a pipe. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BIN, ensureBuilt, ROOT, statequery, WORDCOUNT } from './run.js';
+import { HAS_SCRIPT, Terminal } from './terminal.js';
 
 const OLDER = join(ROOT, 'fixtures/snapshots/1.20-wordcount-rocksdb-canonical/snapshot');
 
@@ -56,50 +55,21 @@ describe('with standard input from a pipe', () => {
   });
 });
 
-/** util-linux's script: a pseudo-terminal for a child. */
-const hasScript = (() => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
-
-describe.runIf(hasScript)('in a pseudo-terminal', () => {
-  let child: ChildProcess | undefined;
-  let screen = '';
+describe.runIf(HAS_SCRIPT)('in a pseudo-terminal', () => {
+  let terminal: Terminal;
   let history: string;
-  afterEach(() => {
-    child?.kill('SIGKILL');
-  });
+  afterEach(() => terminal.close());
 
   const start = (...args: string[]): void => {
-    screen = '';
     history = join(temp, `history-${Math.random().toString(36).slice(2)}`);
-    // exec: a shell in between would get the Ctrl-C too, and some end with its code
-    const command = `exec ${[process.execPath, BIN, ...args].map(a => `'${a}'`).join(' ')}`;
-    const env = { ...process.env, STATEQUERY_HISTORY: history, TERM: 'xterm', NO_COLOR: '1', COLUMNS: '120' };
-    child = spawn('script', ['-qefc', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-    child.stdout?.on('data', (chunk: Buffer) => {
-      screen += stripVTControlCharacters(chunk.toString('utf8')).replaceAll('\r', '');
-    });
+    open(history, ...args);
   };
-  const type = (text: string): void => {
-    child?.stdin?.write(text);
+  const open = (file: string, ...args: string[]): void => {
+    terminal = new Terminal([process.execPath, BIN, ...args], { STATEQUERY_HISTORY: file });
   };
-  /** Waits until what came since the last call matches, and returns it. */
-  const until = async (pattern: RegExp): Promise<string> => {
-    for (const end = Date.now() + 30_000; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 30))) {
-      const found = pattern.exec(screen);
-      if (found !== null) {
-        const seen = screen;
-        screen = screen.slice(found.index + found[0].length);
-        return seen;
-      }
-    }
-    throw new Error(`${pattern} did not come; on the screen: ${screen}`);
-  };
-  const exit = (): Promise<number | null> => new Promise(resolve => child?.on('close', resolve));
+  const type = (text: string): void => terminal.type(text);
+  const until = (pattern: RegExp): Promise<string> => terminal.until(pattern);
+  const exit = (): Promise<number | null> => terminal.exit();
 
   it('a bare statequery is the shell: prompt, statements over lines, errors that do not end it, Ctrl-D', async () => {
     start();
@@ -177,15 +147,7 @@ describe.runIf(hasScript)('in a pseudo-terminal', () => {
     type('.exit\n');
     await exit();
     writeFileSync(`${kept}.2`, readFileSync(kept));
-    screen = '';
-    const command = `exec ${[process.execPath, BIN, 'shell', WORDCOUNT].map(a => `'${a}'`).join(' ')}`;
-    child = spawn('script', ['-qefc', command, '/dev/null'], {
-      env: { ...process.env, STATEQUERY_HISTORY: `${kept}.2`, TERM: 'xterm', NO_COLOR: '1' },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    child.stdout?.on('data', (chunk: Buffer) => {
-      screen += stripVTControlCharacters(chunk.toString('utf8')).replaceAll('\r', '');
-    });
+    open(`${kept}.2`, 'shell', WORDCOUNT);
     await until(/statequery> $/);
     type('\u001b[A\u001b[A');
     await until(/SELECT 41 \+ 1 AS answer;$/);

@@ -1,6 +1,6 @@
 /** `statequery shell [<snapshot>] [-s …]` */
 import type { Command } from 'commander';
-import { addOutputOptions, addQueryOptions, addReadingOptions } from '../options.js';
+import { addOutputOptions, addQueryOptions, addReadingOptions, addSnapshotOption } from '../options.js';
 import { Session } from '../session.js';
 import type { SqlFlags } from './sql.js';
 
@@ -12,12 +12,6 @@ export function shellCommand(program: Command): void {
       'An interactive shell over one or more snapshots; what a bare statequery on a terminal starts. History: ~/.statequery_history',
     )
     .argument('[snapshot]', 'savepoint or checkpoint (default: STATEQUERY_SNAPSHOT; none is fine too)')
-    .option(
-      '-s, --snapshot <[alias=]path>',
-      'a snapshot under a name; with several, tables are alias.table (repeatable)',
-      (value: string, before: readonly string[]) => [...before, value],
-      [],
-    )
     .action(async (path: string | undefined, flags: SqlFlags) => {
       const session = new Session(flags);
       const [{ openSnapshots }, { ShellState }, { runShell }, { ReadStats }] = await Promise.all([
@@ -37,5 +31,5 @@ export function shellCommand(program: Command): void {
         await state.close();
       }
     });
-  addOutputOptions(addReadingOptions(addQueryOptions(command)));
+  addOutputOptions(addReadingOptions(addQueryOptions(addSnapshotOption(command))));
 }

@@ -1,6 +1,14 @@
 /** `statequery sql "<statements>" [<snapshot>] [-s [alias=]<snapshot>]…` */
 import type { Command } from 'commander';
-import { addOutputOptions, addQueryOptions, addReadingOptions, type OutputFlags, type QueryFlags, type ReadingFlags } from '../options.js';
+import {
+  addOutputOptions,
+  addQueryOptions,
+  addReadingOptions,
+  addSnapshotOption,
+  type OutputFlags,
+  type QueryFlags,
+  type ReadingFlags,
+} from '../options.js';
 import { Session } from '../session.js';
 
 export type SqlFlags = OutputFlags & ReadingFlags & QueryFlags & { readonly file?: string; readonly snapshot: readonly string[] };
@@ -13,16 +21,10 @@ export function sqlCommand(program: Command): void {
     .argument('[statements]', 'SQL, or - for standard input; with -f the first argument is the snapshot')
     .argument('[snapshot]', 'savepoint or checkpoint (default: STATEQUERY_SNAPSHOT)')
     .option('-f, --file <file>', 'read the statements from a file')
-    .option(
-      '-s, --snapshot <[alias=]path>',
-      'a snapshot under a name; with several, tables are alias.table (repeatable)',
-      (value: string, before: readonly string[]) => [...before, value],
-      [],
-    )
     .action(async (first: string | undefined, second: string | undefined, flags: SqlFlags) => {
       const session = new Session(flags);
       const { runSql } = await import('../run-sql.js');
       await runSql(first, second, flags, session);
     });
-  addOutputOptions(addReadingOptions(addQueryOptions(command)));
+  addOutputOptions(addReadingOptions(addQueryOptions(addSnapshotOption(command))));
 }
