@@ -103,6 +103,7 @@ function resultsOf(answers: Readonly<Record<string, readonly Answer[]>>, more: P
       keys: keysOfSize(state.replace(/.*-/, '')),
       bytes: 1e8,
       madeBy: 'Flink 2.3.0',
+      start: more.start ?? { wall: 0.05, cpu: 0.05, rssMb: 40, load: 0 },
       cat: { wall: 0.15, cpu: 0.15, load: 0, bytesPerSecond: 1e9 },
       answers: list,
     })),

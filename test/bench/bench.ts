@@ -31,7 +31,7 @@ export async function bench(options: BenchOptions): Promise<Results> {
   const date = new Date().toISOString();
   const short = SHORT_RUNS * options.repeat;
   await run(process.execPath, [command, '--version']);
-  const start = median(await repeated(short, () => run(process.execPath, ['-e', '0'])));
+  const start = await nodeStart(short);
   const version = median(await repeated(short, () => run(process.execPath, [command, '--version'])));
   const states: StateResults[] = [];
   for (const state of options.states) {
@@ -40,7 +40,7 @@ export async function bench(options: BenchOptions): Promise<Results> {
         q.kinds(state.kind) &&
         (only.length === 0 || [q.name, state.kind, state.name, `${state.name}/${q.name}`].some(n => only.includes(n))),
     );
-    if (wanted.length > 0) states.push(await askState(state, wanted, start, options));
+    if (wanted.length > 0) states.push(await askState(state, wanted, options));
   }
   return {
     schema: 1,
@@ -61,11 +61,12 @@ export async function bench(options: BenchOptions): Promise<Results> {
   };
 }
 
-async function askState(state: BenchState, questions: readonly Question[], start: Measured, options: BenchOptions): Promise<StateResults> {
+async function askState(state: BenchState, questions: readonly Question[], options: BenchOptions): Promise<StateResults> {
   const readAll = (): Promise<Run> => run('cat', state.files, { discard: true });
   // the first puts them into the page cache
   await readAll();
   const cat = median(await repeated(SHORT_RUNS * options.repeat, readAll));
+  const start = await nodeStart(SHORT_RUNS * options.repeat);
   const answers: Answer[] = [];
   for (const question of questions) {
     options.say(`${state.name} ${question.name}`);
@@ -81,7 +82,7 @@ async function askState(state: BenchState, questions: readonly Question[], start
       runs: runs.length,
       limit: question.limit,
       ...rounded(measured),
-      toLimit: round(measured.wall / limitOf(start, { cat: { ...cat, bytesPerSecond: 0 } }, question).wall),
+      toLimit: round(measured.wall / limitOf({ start, cat }, question).wall),
       ...(rows === undefined ? {} : { rowsPerSecond: Math.round(rows / measured.wall) }),
       ...bytesRead(runs[0]),
       ...(flink === undefined ? {} : { flink }),
@@ -94,10 +95,13 @@ async function askState(state: BenchState, questions: readonly Question[], start
     keys: state.truth.keys,
     bytes: state.bytes,
     madeBy: state.truth.flink === undefined ? 'states.ts' : `Flink ${state.truth.flink}`,
+    start: rounded(start),
     cat: { ...rounded(cat), bytesPerSecond: Math.round(state.bytes / cat.wall) },
     answers,
   };
 }
+
+const nodeStart = async (times: number): Promise<Measured> => median(await repeated(times, () => run(process.execPath, ['-e', '0'])));
 
 /** One process; its answer is compared. */
 async function ask(state: BenchState, question: Question, { command, threads }: BenchOptions): Promise<Run> {

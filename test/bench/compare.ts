@@ -5,7 +5,7 @@
  * Where the machine had other things to do, a wall time counts only when the CPU time says the same. Bytes read are exact, memory
  * nearly so.
  */
-import type { Answer, Measured, Results, StateResults } from './results.js';
+import type { Answer, Measured, Results } from './results.js';
 
 export interface Regression {
   /** `rocks-canon-10m count` */
@@ -49,11 +49,7 @@ export function regressions(before: Results, after: Results, tolerance: Toleranc
       const was = old?.answers.find(a => a.question === answer.question);
       if (old === undefined || was === undefined) continue;
       const what = `${state.state} ${answer.question}`;
-      compareTime(
-        what,
-        { measured: was, limit: limitOf(before.start, old, was) },
-        { measured: answer, limit: limitOf(after.start, state, answer) },
-      );
+      compareTime(what, { measured: was, limit: limitOf(old, was) }, { measured: answer, limit: limitOf(state, answer) });
       worse({ what, measure: 'memory' }, was.rssMb, answer.rssMb, (was.rssMb ?? 0) * (1 + tolerance.memory) + MEMORY_NOISE);
       worse({ what, measure: 'bytes read' }, was.bytesRead, answer.bytesRead, (was.bytesRead ?? 0) * (1 + tolerance.bytes));
     }
@@ -68,9 +64,8 @@ interface Timed {
 export type Limit = Pick<Measured, 'wall' | 'cpu'>;
 
 /** What the answer to a question takes at least: to start Node and, for a scan, to read every file. */
-export function limitOf(start: Limit, state: Pick<StateResults, 'cat'>, { limit }: Pick<Answer, 'limit'>): Limit {
+export function limitOf({ start, cat }: { readonly start: Limit; readonly cat: Limit }, { limit }: Pick<Answer, 'limit'>): Limit {
   if (limit === 'start') return start;
-  const { cat } = state;
   return {
     wall: start.wall + cat.wall,
     ...(start.cpu === undefined || cat.cpu === undefined ? {} : { cpu: start.cpu + cat.cpu }),

@@ -7,8 +7,8 @@
  *   machine     CPU, cores, memory, Node: times are comparable on one machine only, ratios nearly everywhere
  *   repeat      runs of a question, of which the median counts; those of start-up are five times as many
  *   threads     `--threads` of the statements; null: as statequery chooses
- *   start       `node -e 0`
- *   states[]    name, keys, bytes of all files, who made it, `cat` of all files, and answers[]
+ *   start       `node -e 0`; version: `statequery --version`
+ *   states[]    name, keys, bytes of all files, who made it, and, measured just before its answers: start, and cat, `cat` of all files
  *   answers[]   question, its runs (wall, rssMb: the median; cpu: the mean); limit and toLimit: its wall time by that of `node -e 0`
  *               and, where everything has to be read, `cat` of all files; bytesRead and reads: of the command itself;
  *               flink: a reader of Flink's that was asked the same
@@ -48,6 +48,7 @@ export interface StateResults {
   readonly bytes: number;
   /** `Flink 2.3.0`, or `states.ts` */
   readonly madeBy: string;
+  readonly start: Measured;
   readonly cat: Measured & { readonly bytesPerSecond: number };
   readonly answers: readonly Answer[];
 }
