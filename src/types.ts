@@ -187,6 +187,20 @@ export function sqlTypeText(type: SqlType): string {
   }
 }
 
+/** The type in a statement: every field quoted, since `end`, `left`, `inner` and more are words of the grammar. */
+export function sqlTypeSyntax(type: SqlType): string {
+  switch (type.kind) {
+    case 'STRUCT':
+      return `STRUCT(${type.fields.map(f => `"${f.name.replaceAll('"', '""')}" ${sqlTypeSyntax(f.type)}`).join(', ')})`;
+    case 'LIST':
+      return `${sqlTypeSyntax(type.element)}[]`;
+    case 'MAP':
+      return `MAP(${sqlTypeSyntax(type.key)}, ${sqlTypeSyntax(type.value)})`;
+    default:
+      return sqlTypeText(type);
+  }
+}
+
 /** Structural equality: same kinds, names (case-sensitive) and order. */
 export function sameType(a: SqlType, b: SqlType): boolean {
   return a === b || sqlTypeText(a) === sqlTypeText(b);

@@ -57,7 +57,7 @@ export class Comparisons {
       return withTexts(type, () => cast(cloneTree(other.expr), 'VARCHAR'), literal, literalSide.expr);
     const adapted = await this.analysis.typing.adapt(literal, known);
     if (adapted.kind === 'never') return neverHolds(type, other.expr);
-    if (adapted.kind === 'gap') return gapHolds(type, other.expr, adapted.below?.expr);
+    if (adapted.kind === 'gap') return gapHolds(type, other.expr, adapted);
     return build(other.expr, adapted.kind === 'same' ? literalSide.expr : adapted.expr);
   }
 

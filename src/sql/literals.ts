@@ -3,6 +3,7 @@
  */
 
 import { numberText as jsonNumber } from '../io/json.js';
+import { compactJson, parseJson } from '../io/json-tree.js';
 import type { Constant } from '../tables/table.js';
 import { Decimal, type SqlType } from '../types.js';
 import { cast, constant, type Expr, numberText, rawNumber, textConstant } from './ast.js';
@@ -86,12 +87,17 @@ function doubleText(text: string): string {
 }
 
 /**
- * The texts that a constant equals where columns of several types are compared by their text: its own; zero has two spellings among
- * floats.
+ * The texts that a constant equals where columns of several types are compared by their text: its own; of a zero both zeros of floats;
+ * of JSON of nested values also the form without white space, in which they are shown. Large floats are shown as `1e+21`, and by a
+ * path, which the engine writes, as `1e21`.
  */
 export function mixedTexts(literal: Exclude<Literal, { readonly kind: 'null' }>): readonly string[] {
   const text = literalText(literal);
-  const zero = literal.kind === 'integer' ? literal.value === 0n : literal.kind !== 'string' && /^-?[0.]+$/.test(text);
+  const json = literal.kind === 'string' && /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  if (json !== undefined) return [...new Set([text, compactJson(json), compactJson(json, withPlus), compactJson(json, withoutPlus)])];
+  if (EXPONENT.test(text)) return [...new Set([text, withPlus(text), withoutPlus(text)])];
+  if (literal.kind === 'string') return [text];
+  const zero = literal.kind === 'integer' ? literal.value === 0n : /^-?[0.]+$/.test(text);
   return zero ? [...new Set([text, '0', '-0.0'])] : [text];
 }
 
@@ -113,6 +119,10 @@ export function numberOf(text: string): Literal | undefined {
   if (FLOAT_TEXT.test(text) || SPECIAL_TEXT.test(text)) return { kind: 'double', text: text.trim() };
   return undefined;
 }
+
+const EXPONENT = /^-?\d(?:\.\d+)?[eE]\+?\d+$/;
+const withPlus = (number: string) => (EXPONENT.test(number) ? number.replace(/[eE]\+?/, 'e+') : number);
+const withoutPlus = (number: string) => (EXPONENT.test(number) ? number.replace(/[eE]\+?/, 'e') : number);
 
 /** A number as unscaled × 10^-scale, exact; undefined for NaN and infinities. Exponents beyond any type count as ±`HUGE` ones. */
 export function exactNumber(literal: Literal): Decimal | undefined {

@@ -245,7 +245,7 @@ class FilterMaker {
     if (type === undefined || type.kind === 'JSON') return { kind: 'string', value: literalText(literal) };
     const adapted = await this.typing.adapt(literal, type);
     if (adapted.kind === 'never') return 'never';
-    if (adapted.kind === 'gap') return { below: adapted.below?.literal };
+    if (adapted.kind === 'gap') return adapted.unheld ? undefined : { below: adapted.below?.literal };
     if (adapted.kind === 'expr') return adapted.literal ?? floating(literal, type) ?? blob(literal, type);
     return literal.kind === 'double' ? floating(literal, type) : literal;
   }

@@ -8,7 +8,7 @@
  *   text   everything else: =, <>, IN, LIKE, IS NULL, GROUP BY, DISTINCT, joins, casts to scalars, other functions
  *   never  <, >, BETWEEN, ORDER BY, min, max, sum and other arithmetic: refused, with what to write instead
  */
-import { BIGINT, DOUBLE, JSON_TYPE, type SqlType, VARCHAR } from '../types.js';
+import { BIGINT, DOUBLE, JSON_TYPE, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
 import {
   type BetweenExpr,
   type ColumnRef,
@@ -36,7 +36,7 @@ import {
 import { typeOfAst } from './ast-types.js';
 import { Comparisons, comparisonSign, EQUALITY, isRow } from './comparisons.js';
 import { LAMBDA_FUNCTIONS } from './functions.js';
-import { literalOf, mixedTexts } from './literals.js';
+import { type Literal, literalOf, mixedTexts } from './literals.js';
 import { COLLECT, LIKES, LIST_ORDERED, ORDERED, PASS_MIXED, WANT_JSON } from './mixed-functions.js';
 import { type RelationColumn, type Resolved, resolveName, type Scope, visibleNames } from './relations.js';
 import {
@@ -49,6 +49,8 @@ import {
   literalType,
   location,
   type Mixed,
+  memberOf,
+  mixedMember,
   type Plain,
   type Rewritten,
   refused,
@@ -56,7 +58,7 @@ import {
 } from './rewritten.js';
 import { nearest } from './suggest.js';
 import { castToText, jsonText, textOfLiteral } from './text-form.js';
-import { neverEqual } from './typing.js';
+import { gapHolds, neverEqual } from './typing.js';
 
 export class Rewriter {
   readonly comparisons: Comparisons;
@@ -137,15 +139,16 @@ export class Rewriter {
         return this.subquery(expr);
       case 'LAMBDA': {
         // not the argument of a lambda function: the JSON arrow
-        const base = await this.jsonBase(await this.rewrite(expr.lhs));
+        const value = await this.rewrite(expr.lhs);
+        const base = await this.jsonBase(value);
         const key = await this.plain(expr.expr);
+        this.noteField(value.column, literalOf(key));
         if (base.kind === 'mixed') {
           const member = () => ({ ...expr, alias: '', lhs: base.json(), expr: cloneTree(key) });
-          return derivedMixed(member, `${base.name}->…`, base.at);
+          return mixedMember(member, `${base.name}->…`, base.at);
         }
-        expr.lhs = base.expr;
-        expr.expr = key;
-        return { kind: 'plain', expr, type: JSON_TYPE };
+        const arrow: Expr = { ...expr, alias: '', lhs: base.expr, expr: key };
+        return { kind: 'plain', expr: keep(expr, memberOf(arrow)), type: JSON_TYPE };
       }
       case 'CONJUNCTION':
         for (let i = 0; i < expr.children.length; i++) expr.children[i] = await this.plain(expr.children[i]);
@@ -247,27 +250,37 @@ export class Rewriter {
     );
   }
 
-  /** A field that a STRUCT does not have is an error of ours, with a suggestion. */
-  private checkPath(type: SqlType | undefined, path: readonly string[], expr: ColumnRef): void {
+  /** A field that a value of a known type does not have is an error of ours, with a suggestion. */
+  private checkPath(type: SqlType | undefined, path: readonly string[], expr: Expr): void {
     let at = type;
-    for (const name of path) {
-      if (at?.kind !== 'STRUCT') return;
+    const names = expr.class === 'COLUMN_REF' ? expr.column_names : ['the value', ...path];
+    for (const [i, name] of path.entries()) {
+      if (at === undefined || at.kind === 'JSON') return;
+      const of = names.slice(0, names.length - path.length + i).join('.');
+      if (at.kind !== 'STRUCT') {
+        const hint =
+          at.kind === 'MAP'
+            ? `write ${of}['${name}'] for the value of a key`
+            : at.kind === 'LIST'
+              ? `write ${of}[1] for an element, or unnest(${of})`
+              : undefined;
+        throw this.analysis.places.error('UNKNOWN_COLUMN', `${of} is a ${sqlTypeText(at)} and has no field "${name}"`, expr, hint);
+      }
+      const fields = at.fields.map(f => f.name);
       const field = at.fields.find(f => f.name.toLowerCase() === name.toLowerCase());
       if (field === undefined) {
-        const near = nearest(
-          name,
-          at.fields.map(f => f.name),
-        );
-        const hint = near !== undefined ? `did you mean ${near}?` : `fields: ${at.fields.map(f => f.name).join(', ')}`;
-        throw this.analysis.places.error(
-          'UNKNOWN_COLUMN',
-          `there is no field "${name}" in ${expr.column_names.slice(0, -1).join('.')}`,
-          expr,
-          hint,
-        );
+        const near = nearest(name, fields);
+        const hint = `${near === undefined ? '' : `did you mean ${near}? `}fields: ${fields.join(', ')}`;
+        throw this.analysis.places.error('UNKNOWN_COLUMN', `there is no field "${name}" in ${of}`, expr, hint);
       }
       at = field.type;
     }
+  }
+
+  /** Tells the user of a field that no state has whose JSON is read. */
+  private noteField(column: RelationColumn | undefined, field: Literal | undefined): void {
+    if (field?.kind !== 'string' || /^[$/]/.test(field.value)) return;
+    for (const { scan, column: name } of column?.lineage ?? []) scan.bound.remarkField?.(name, field.value);
   }
 
   /** `.a.b` on something that is no simple column. */
@@ -276,8 +289,10 @@ export class Rewriter {
     if (base.kind === 'mixed' || base.type?.kind === 'JSON') {
       const pointer = path.map(p => `/${p.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
       const json = base.kind === 'mixed' ? base.json : () => cloneTree(base.expr);
-      return derivedMixed(() => call('json_extract', json(), textConstant(pointer)), at.column_names.join('.'), at);
+      if (base.kind === 'mixed') this.noteField(base.column, { kind: 'string', value: path[0] });
+      return mixedMember(() => call('json_extract', json(), textConstant(pointer)), at.column_names.join('.'), at);
     }
+    this.checkPath(base.type, path, at);
     let expr = base.expr;
     for (const name of path) expr = operator('STRUCT_EXTRACT', expr, textConstant(name));
     return { kind: 'plain', expr: keep(at, expr), type: typeOfPath(base.type, path) };
@@ -327,6 +342,7 @@ export class Rewriter {
     const literals = items.map(constantIn);
     const type = literals.some(l => l !== undefined && l.kind !== 'null') ? await this.comparisons.typeOf(input) : undefined;
     const kept: Expr[] = [];
+    const apart: Expr[] = [];
     for (let i = 0; i < items.length; i++) {
       const item = (items[i] as Plain).expr;
       const literal = literals[i];
@@ -334,10 +350,13 @@ export class Rewriter {
       else {
         const adapted = await this.analysis.typing.adapt(literal, type);
         if (adapted.kind === 'same' || adapted.kind === 'expr') kept.push(adapted.kind === 'same' ? item : adapted.expr);
+        else if (adapted.kind === 'gap' && adapted.unheld)
+          apart.push(gapHolds(negated ? 'COMPARE_NOTEQUAL' : 'COMPARE_EQUAL', cloneTree(input.expr), adapted));
       }
     }
-    if (kept.length === 0) return keep(expr, neverEqual(input.expr, negated));
-    return keep(expr, operator(expr.type, input.expr, ...kept));
+    if (kept.length === 0 && apart.length === 0) return keep(expr, neverEqual(input.expr, negated));
+    const list = kept.length === 0 ? [] : [operator(expr.type, input.expr, ...kept)];
+    return keep(expr, conjunction(negated ? 'AND' : 'OR', [...list, ...apart]));
   }
 
   private async operator(expr: OperatorExpr): Promise<Rewritten> {
@@ -352,7 +371,9 @@ export class Rewriter {
         return boolean(expr);
       case 'ARRAY_EXTRACT':
       case 'STRUCT_EXTRACT': {
-        const base = await this.rewrite(expr.children[0]);
+        const [child] = expr.children;
+        const called = child.class === 'COLUMN_REF' ? child.column_names : ['the value'];
+        const base = await this.rewrite(child);
         const index = await this.plain(expr.children[1]);
         const literal = literalOf(index);
         const isJson = base.kind === 'mixed' || base.type?.kind === 'JSON';
@@ -361,11 +382,14 @@ export class Rewriter {
           const name = base.kind === 'mixed' ? `${base.name}[…]` : 'this value';
           const at = base.kind === 'mixed' ? base.at : expr;
           if (literal.kind === 'string') return this.path(base, [literal.value], { ...columnRef(name), ...location(at) });
-          return derivedMixed(() => operator('ARRAY_EXTRACT', json(), cloneTree(index)), name, at);
+          return mixedMember(() => operator('ARRAY_EXTRACT', json(), cloneTree(index)), name, at);
         }
         expr.children = [base.kind === 'plain' ? base.expr : base.json(), index];
-        const field = base.kind === 'plain' && literal?.kind === 'string' ? typeOfPath(base.type, [literal.value]) : undefined;
-        return { kind: 'plain', expr, type: base.kind === 'plain' && base.type?.kind === 'STRUCT' ? field : undefined };
+        if (base.kind === 'mixed' || literal?.kind !== 'string') return { kind: 'plain', expr, type: undefined };
+        const type = await this.comparisons.typeOf(base);
+        if (type?.kind !== 'STRUCT') return { kind: 'plain', expr, type: undefined };
+        this.checkPath(type, [literal.value], { ...columnRef(...called, literal.value), ...location(child) });
+        return { kind: 'plain', expr, type: typeOfPath(type, [literal.value]) };
       }
       case 'ARRAY_SLICE': {
         const [base, ...rest] = expr.children;
@@ -390,9 +414,16 @@ export class Rewriter {
       args.push(LIKES.has(name) ? await this.asVarchar(arg) : arg);
     }
     if (name === '->>') {
+      this.noteField(args[0].column, constantIn(args[1]));
       const member = await this.structText(args[0], args[1], expr);
       if (member !== undefined) return member;
       args[0] = await this.jsonBase(args[0]);
+    }
+    if (name === 'struct_extract' && args.length === 2 && args[0].kind === 'plain') {
+      const field = constantIn(args[1]);
+      const type = field?.kind === 'string' ? await this.comparisons.typeOf(args[0]) : undefined;
+      if (field?.kind === 'string' && type?.kind === 'STRUCT')
+        this.checkPath(type, [field.value], { ...columnRef('the value', field.value), ...location(expr) });
     }
     return this.called(expr, name, args, () => expr);
   }
@@ -461,12 +492,21 @@ export class Rewriter {
     if (second?.kind === 'mixed' && /^(arg_?(min|max)|(min|max)_by)/.test(name)) throw refused(this.analysis.places, second, `${name}()`);
     if (first?.kind === 'plain' && first.collects !== undefined && LIST_ORDERED.has(name))
       throw refused(this.analysis.places, first.collects, 'ORDER BY');
+    // by one path, JSON null is NULL; of several (`$.*`) the list has them as they are
+    const path = EXTRACTS.has(name) && second !== undefined ? constantIn(second) : undefined;
+    const member = path !== undefined && path.kind !== 'null' && !(path.kind === 'string' && path.value.includes('*'));
     const wantsJson = WANT_JSON.has(name) || name.startsWith('json') || COLLECT.has(name) || PASS_MIXED.has(name);
     const passes = first?.kind === 'mixed' && PASS_MIXED.has(name);
     expr.children = args.map((a, i) =>
       a.kind === 'plain' ? a.expr : wantsJson && (i === 0 || name.startsWith('json')) ? a.json() : a.text(),
     );
     if (passes && first.kind === 'mixed') return derivedMixed(() => cloneTree(self()), `${name}(${first.name})`, first.at);
+    if (member && first?.kind === 'mixed') return mixedMember(() => cloneTree(self()), `${name}(${first.name})`, first.at);
+    if (member) {
+      const alias = expr.alias;
+      expr.alias = '';
+      return { kind: 'plain', expr: { ...memberOf(self()), alias }, type: JSON_TYPE };
+    }
     const type = name === '->>' ? VARCHAR : ['~~', '!~~', '~~*', '!~~*'].includes(name) ? BOOLEAN_TYPE : undefined;
     const collects = COLLECT.has(name) && first?.kind === 'mixed' ? { collects: first } : {};
     return { kind: 'plain', expr: self(), type, ...collects };
@@ -541,6 +581,9 @@ export class Rewriter {
     expr.subquery = statement(selectNode([text], subqueryTable(expr.subquery.node, 'items', ['c'])));
   }
 }
+
+/** functions that give the JSON at a path */
+const EXTRACTS: ReadonlySet<string> = new Set(['->', 'json_extract', 'json_extract_path']);
 
 /** Parameters on the left of a lambda: `x`, `(x, i)`. */
 function lambdaParameters(lhs: Expr): readonly string[] {

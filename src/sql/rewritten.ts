@@ -4,7 +4,7 @@
  */
 import type { StateQueryError } from '../errors.js';
 import { type SqlType, VARCHAR } from '../types.js';
-import type { Expr, SubqueryExpr } from './ast.js';
+import { call, type Expr, type SubqueryExpr, textConstant } from './ast.js';
 import type { Places } from './guard.js';
 import { type Literal, literalOf } from './literals.js';
 import type { RelationColumn, Scope } from './relations.js';
@@ -74,6 +74,14 @@ export const location = (at: { query_location?: number | string }) => ({ query_l
 
 export function derivedMixed(json: () => Expr, name: string, at: { query_location?: number | string }): Mixed {
   return { kind: 'mixed', json, text: () => jsonText(json), name, at };
+}
+
+/** JSON by a path: JSON null there is NULL, as a field without a value is; inside of what is found it stays. */
+export const memberOf = (json: Expr): Expr => call('nullif', { ...json, alias: '' }, textConstant('null'));
+
+/** A part of mixed JSON. */
+export function mixedMember(json: () => Expr, name: string, at: { query_location?: number | string }): Mixed {
+  return { kind: 'mixed', json: () => memberOf(json()), text: () => jsonText(json), name, at };
 }
 
 /** Type of `.a.b` below a type. */

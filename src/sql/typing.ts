@@ -11,13 +11,14 @@
  *   number      1.5   as it is; between two neighbours of an integer or DECIMAL type, or beyond them all: equal to none, and in its
  *                     place in the order
  *   VARCHAR     1     the text of the number, '1'
- *   other       'x'   'x' cast to the type; if it cannot be: never
+ *   other       'x'   'x' cast to the type; if it cannot be: never. STRUCT, LIST, MAP: the JSON form, or as the engine spells them
  *   other       1     never (JSON: the number as JSON; BOOLEAN, INTERVAL: as the engine does)
  *   mixed       any   the text of the constant against the text form; a zero equals both zeros of floats, 0 and -0.0
  */
 import { SqlError } from '../errors.js';
+import { compactJson, type JsonNode, parseJson } from '../io/json-tree.js';
 import type { Constant } from '../tables/table.js';
-import { Decimal, type SqlType, sqlTypeText } from '../types.js';
+import { Decimal, type SqlType, sqlTypeSyntax, sqlTypeText } from '../types.js';
 import {
   booleanConstant,
   type CompareType,
@@ -55,8 +56,12 @@ export type Adapted =
   | { readonly kind: 'same' }
   /** another expression in the constant's place; `literal` if it still is a constant */
   | { readonly kind: 'expr'; readonly expr: Expr; readonly literal?: Constant }
-  /** a number that the type has not: above `below` and everything under it, beneath all others; undefined: beneath them all */
-  | { readonly kind: 'gap'; readonly below: { readonly expr: Expr; readonly literal: Constant } | undefined }
+  /**
+   * a number that the type has not: above `below` and everything under it, beneath all others; undefined: beneath them all.
+   * `unheld`: a value may be stored that is this number and that the type cannot hold (BigInteger): it has to be read, and then stops
+   * the statement
+   */
+  | { readonly kind: 'gap'; readonly below: { readonly expr: Expr; readonly literal: Constant } | undefined; readonly unheld?: boolean }
   /** equal to no value of the type, and not comparable */
   | { readonly kind: 'never' };
 
@@ -75,7 +80,8 @@ function adaptFixed(
   const floor = scaled / one - (scaled % one < 0n ? 1n : 0n);
   if (scaled % one === 0n && floor >= min && floor <= max) return { kind: 'expr', ...fixedConstant(floor, type) };
   const below = floor > max ? max : floor;
-  return { kind: 'gap', below: below < min ? undefined : fixedConstant(below, type) };
+  const unheld = type.kind === 'HUGEINT' && (floor > max || floor < min);
+  return { kind: 'gap', below: below < min ? undefined : fixedConstant(below, type), unheld };
 }
 
 function fixedConstant(unscaled: bigint, type: SqlType): { readonly expr: Expr; readonly literal: Constant } {
@@ -107,6 +113,20 @@ function adaptFloating(number: Literal, type: SqlType): Adapted {
   return { kind: 'expr', expr: cast(textConstant(text), single ? 'FLOAT' : 'DOUBLE'), literal };
 }
 
+/** The entries of a MAP in either of its JSON forms. */
+function mapEntries(json: JsonNode): readonly { readonly key: JsonNode; readonly value: JsonNode }[] | undefined {
+  if (json.kind === 'object') return json.members.map(m => ({ key: { kind: 'string', value: m.name }, value: m.value }));
+  if (json.kind !== 'array') return undefined;
+  const entries: { key: JsonNode; value: JsonNode }[] = [];
+  for (const item of json.items) {
+    if (item.kind !== 'object' || item.members.length !== 2) return undefined;
+    const [key, value] = ['key', 'value'].map(name => item.members.find(m => m.name === name)?.value);
+    if (key === undefined || value === undefined) return undefined;
+    entries.push({ key, value });
+  }
+  return entries;
+}
+
 export class Typing {
   private readonly casts = new Map<string, Promise<string | undefined>>();
 
@@ -135,6 +155,13 @@ export class Typing {
       throw new SqlError('REFUSED', `'${text}' is finer than the microseconds of ${type.kind}`, {
         hint: 'compare value_json of keyed_state_raw, which has every digit',
       });
+    if (type.kind === 'STRUCT' || type.kind === 'LIST' || type.kind === 'MAP') {
+      const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+      if (json !== undefined) {
+        const expr = await this.nested(json, type);
+        return expr === undefined ? { kind: 'never' } : { kind: 'expr', expr: cast(expr, astOfType(type)) };
+      }
+    }
     const canonical = await this.canonical(text, type);
     if (canonical === undefined && /^\s*[[{]/.test(text) && (type.kind === 'STRUCT' || type.kind === 'LIST' || type.kind === 'MAP'))
       throw new SqlError('REFUSED', `this text cannot be read as ${sqlTypeText(type)}`, {
@@ -146,9 +173,84 @@ export class Typing {
     return { kind: 'expr', expr: cast(textConstant(text), astOfType(type)), literal: value };
   }
 
+  /**
+   * A value of the type from its JSON form (contract §3): what mixed columns show of it. All fields have to be there, in any order.
+   * undefined: no value is shown so.
+   */
+  private async nested(json: JsonNode, type: SqlType): Promise<Expr | undefined> {
+    if (json.kind === 'null') return cast(nullConstant(), astOfType(type));
+    switch (type.kind) {
+      case 'STRUCT': {
+        if (json.kind !== 'object' || new Set(json.members.map(m => m.name)).size !== json.members.length) return undefined;
+        const extra = json.members.find(m => !type.fields.some(f => f.name === m.name));
+        if (extra?.name.startsWith('$'))
+          throw new SqlError('REFUSED', `"${extra.name}" is in the JSON form of values only; ${sqlTypeText(type)} has no such field`, {
+            hint: 'compare value_json of keyed_state_raw, or the fields (value.f0 = …)',
+          });
+        if (extra !== undefined) return undefined;
+        if (json.members.length !== type.fields.length && !(type.choice && json.members.length === 1)) return undefined;
+        const fields: Expr[] = [];
+        for (const { name, type: of } of type.fields) {
+          const member = json.members.find(m => m.name === name);
+          const value = await this.nested(member?.value ?? { kind: 'null' }, of);
+          if (value === undefined) return undefined;
+          fields.push({ ...value, alias: name });
+        }
+        return call('struct_pack', ...fields);
+      }
+      case 'LIST':
+        return json.kind === 'array' ? this.list(json.items, type.element) : undefined;
+      case 'MAP': {
+        const entries = mapEntries(json);
+        if (entries === undefined) return undefined;
+        const keys = await this.list(
+          entries.map(e => e.key),
+          type.key,
+        );
+        const values = await this.list(
+          entries.map(e => e.value),
+          type.value,
+        );
+        if (keys === undefined || values === undefined) return undefined;
+        return call(
+          'map',
+          cast(keys, astOfType({ kind: 'LIST', element: type.key })),
+          cast(values, astOfType({ kind: 'LIST', element: type.value })),
+        );
+      }
+      case 'JSON':
+        return cast(textConstant(compactJson(json)), astOfType(type));
+      default: {
+        const literal: Literal | undefined =
+          json.kind === 'string'
+            ? { kind: 'string', value: json.value }
+            : json.kind === 'boolean'
+              ? { kind: 'boolean', value: json.value }
+              : json.kind === 'number'
+                ? numberOf(json.text)
+                : undefined;
+        if (literal === undefined) return undefined;
+        if (type.kind === 'VARCHAR') return literal.kind === 'string' ? textConstant(literal.value) : undefined;
+        if (type.kind === 'BOOLEAN') return literal.kind === 'boolean' ? booleanConstant(literal.value) : undefined;
+        const adapted = await this.adapt(literal, type);
+        return adapted.kind === 'expr' ? cast(adapted.expr, astOfType(type)) : undefined;
+      }
+    }
+  }
+
+  private async list(items: readonly JsonNode[], element: SqlType): Promise<Expr | undefined> {
+    const out: Expr[] = [];
+    for (const item of items) {
+      const value = await this.nested(item, element);
+      if (value === undefined) return undefined;
+      out.push(value);
+    }
+    return call('list_value', ...out);
+  }
+
   /** The text of `text` cast to the type and back; undefined when it cannot be cast. */
   canonical(text: string, type: SqlType): Promise<string | undefined> {
-    const name = sqlTypeText(type);
+    const name = sqlTypeSyntax(type);
     const key = `${name}\u0000${text}`;
     let found = this.casts.get(key);
     if (found === undefined) {
@@ -165,7 +267,7 @@ export class Typing {
   /** The type of an expression whose column references are stubs: `SELECT expr FROM (SELECT NULL::T AS c) AS a`. */
   async probe(expr: Expr, stubs: ReadonlyMap<string, ReadonlyMap<string, SqlType>>): Promise<SqlType | undefined> {
     const tables = [...stubs].map(([alias, columns]) => {
-      const items = [...columns].map(([name, type]) => `NULL::${sqlTypeText(type)} AS ${quoted(name)}`);
+      const items = [...columns].map(([name, type]) => `NULL::${sqlTypeSyntax(type)} AS ${quoted(name)}`);
       return `(SELECT ${items.join(', ')}) AS ${quoted(alias)}`;
     });
     try {
@@ -183,7 +285,7 @@ export class Typing {
   async unify(types: readonly (SqlType | undefined)[]): Promise<SqlType | undefined> {
     const known = types.filter(t => t !== undefined);
     if (known.length !== types.length) return undefined;
-    const names = [...new Set(known.map(sqlTypeText))];
+    const names = [...new Set(known.map(sqlTypeSyntax))];
     if (names.length === 1) return known[0];
     try {
       const [column] = await this.binder.describe(names.map(n => `SELECT NULL::${n}`).join(' UNION ALL '));
@@ -209,8 +311,11 @@ export function neverHolds(type: CompareType, value: Expr): Expr {
   return neverEqual(value, type === 'COMPARE_NOTEQUAL');
 }
 
-/** What a comparison with a number becomes that `value`'s type has not: its place in the order is above `below`. */
-export function gapHolds(type: CompareType, value: Expr, below: Expr | undefined): Expr {
+/** What a comparison with a number becomes that `value`'s type has not. */
+export function gapHolds(type: CompareType, value: Expr, { below: edge, unheld }: Adapted & { readonly kind: 'gap' }): Expr {
+  // nothing that the engine can decide without the values
+  if (unheld) return compare(type, value, cast(textConstant(edge === undefined ? '-Infinity' : 'Infinity'), 'DOUBLE'));
+  const below = edge?.expr;
   const less = type === 'COMPARE_LESSTHAN' || type === 'COMPARE_LESSTHANOREQUALTO';
   const greater = type === 'COMPARE_GREATERTHAN' || type === 'COMPARE_GREATERTHANOREQUALTO';
   if (!less && !greater) return neverHolds(type, value);

@@ -61,6 +61,7 @@ export function withRemarks(snapshot: OpenedSnapshot, table: Table): Table {
         get rowCount() {
           return bound.rowCount;
         },
+        remarkField: (column, field) => remarkField(snapshot, table.spec, narrowing, column, field),
       };
     },
   };
@@ -141,6 +142,30 @@ const CODECS: ReadonlyMap<string, (v: StateVariant) => Codec | undefined> = new 
     [`${name}_json`, of],
   ]),
 );
+
+/** Tells of a field that the type of no state has: it is NULL in every row. */
+function remarkField(snapshot: OpenedSnapshot, spec: TableSpec, filters: readonly Filter[], column: string, field: string): void {
+  const kinds = KINDS.get(spec.name);
+  const codecOf = CODECS.get(column);
+  if (kinds === undefined || codecOf === undefined) return;
+  const codecs = selectStates(snapshot.operators, o => snapshot.statesOf(o), filters)
+    .flatMap(o => o.variants)
+    .filter(v => kinds.includes(v.kind) && variantMightMatch(v, filters))
+    .map(codecOf)
+    .filter(codec => codec !== undefined);
+  const names = new Set<string>();
+  for (const { type, opaque } of codecs) {
+    // members of maps are data; so is what is decoded in part only
+    if (type.kind === 'JSON' || type.kind === 'MAP' || opaque !== undefined) return;
+    if (type.kind === 'STRUCT') for (const f of type.fields) names.add(f.name);
+  }
+  if (codecs.length === 0 || [...names].some(name => name === field)) return;
+  const near = nearest(field, names);
+  const has = names.size === 0 ? 'there are no fields' : `fields: ${[...names].slice(0, 20).join(', ')}${names.size > 20 ? ', …' : ''}`;
+  snapshot.warn(
+    `no state that is read has a field '${field}' in ${column}, which is NULL in every row; ${near === undefined ? has : `did you mean '${near}'?`}`,
+  );
+}
 
 /** Counts the states whose values a scan shows and cannot decode. */
 function remarkUndecodable(snapshot: OpenedSnapshot, spec: TableSpec, filters: readonly Filter[], columns: readonly string[]): void {

@@ -464,10 +464,10 @@ describe('errors of the SQL text', () => {
     ['SELECT p.nmae FROM people p', 'UNKNOWN_COLUMN: line 1, column 8: there is no column "nmae" of p | did you mean name?'],
     ['SELECT x.name FROM people p', /^UNKNOWN_COLUMN: line 1, column 8: there is no column "x"/],
     ['SELECT key_662 FROM people', /^UNKNOWN_COLUMN: line 1, column 8: there is no column "key_662" \| columns: .*'single quotes'$/],
-    ['SELECT item.skuu FROM orders', 'UNKNOWN_COLUMN: line 1, column 8: there is no field "skuu" in item | did you mean sku?'],
+    ['SELECT item.skuu FROM orders', 'UNKNOWN_COLUMN: line 1, column 8: there is no field "skuu" in item | did you mean sku? fields: sku, qty, tags'],
     [
       "SELECT value.nn FROM keyed_state WHERE state_name = 'last'",
-      'UNKNOWN_COLUMN: line 1, column 8: there is no field "nn" in value | did you mean n?',
+      'UNKNOWN_COLUMN: line 1, column 8: there is no field "nn" in value | did you mean n? fields: item, n',
     ],
     ['SELECT * EXCLUDE (nmae) FROM people', /UNKNOWN_COLUMN: .*did you mean name\?/],
     ['SELECT q.* FROM people p', /^UNKNOWN_TABLE: line 1, column 8: there is no table "q" in FROM/],

@@ -24,6 +24,35 @@ async function told(name: string, sql: string): Promise<{ rows: readonly (readon
 const WORDCOUNT = '2.3-wordcount-hashmap-canonical';
 const LISTS = 'SELECT operator_id, operator_uid, operator_name FROM operators lists them';
 
+describe('a field that no state has', () => {
+  const TYPES = '2.3-types-hashmap-native';
+  const both = "FROM keyed_state WHERE state_name IN ('pojo', 'either')";
+  const note = "no state that is read has a field 'nam' in value, which is NULL in every row; did you mean 'name'?";
+  it.each([
+    [`SELECT value.nam ${both}`, note],
+    [`SELECT value->>'nam' ${both}`, note],
+    [`SELECT value->'nam' ${both}`, note],
+    [`SELECT value['nam'] ${both}`, note],
+    [`SELECT v.value.nam FROM (SELECT value ${both}) v`, note],
+    [`SELECT 1 ${both} AND value->>'nam' = 'x'`, note],
+    ["SELECT value->>'nam' FROM keyed_state WHERE state_name = 'pojo'", note],
+    [
+      `SELECT value.zzzz ${both}`,
+      "no state that is read has a field 'zzzz' in value, which is NULL in every row; fields: left, right, id, inner, name, opt, ratio",
+    ],
+  ])('%s', async (sql, expected) => {
+    expect((await told(TYPES, sql)).notes).toEqual([expected]);
+  });
+  it('is none where it may be there: maps, JSON, names of one state alone', async () => {
+    for (const sql of [
+      `SELECT value.name, value.left, value->>'id' ${both}`,
+      "SELECT value.anything FROM keyed_state WHERE state_name IN ('map-string-int', 'pojo')",
+      "SELECT details->>'x' FROM source_offsets",
+    ])
+      expect((await told(TYPES, sql)).notes).toEqual([]);
+  });
+});
+
 describe('a name that nothing has', () => {
   it.each([
     ["SELECT * FROM keyed_state WHERE state_name = 'cuont'", "no state is called 'cuont'; did you mean 'count'?"],
