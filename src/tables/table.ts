@@ -139,8 +139,6 @@ export interface BoundTable {
 export interface Table {
   /** Tells the user when no value of a column has a field of this name, where that is known. */
   remarkField?(column: string, field: string): void;
-  /** the scan to be read piece by piece, where the table has such (pieces.ts) */
-  pieces?(request: ScanRequest): PieceScan;
   readonly spec: TableSpec;
   bind(restrictions: readonly Restriction[]): BoundTable;
 }
