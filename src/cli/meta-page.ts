@@ -47,7 +47,7 @@ function factsOf(snapshot: OpenedSnapshot): Facts {
   // the headers were read for the states: the serializers in them narrow the range
   const flink = snapshot.flinkVersions();
   return {
-    snapshot: { ...tableObjects(snapshot, 'snapshot')[0], flink_versions: flink.text },
+    snapshot: tableObjects(snapshot, 'snapshot')[0],
     evidence: flink.evidence.map(({ because, since, until }) => `${because}: ${rangeText(since, until)}`),
     remarks: new Map(snapshot.operators.map(o => [o.id, remarksOf(snapshot, o)])),
     operators: tableObjects(snapshot, 'operators').map(operator => ({ operator, states: states.get(operator['operator_id']) ?? [] })),

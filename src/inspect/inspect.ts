@@ -20,6 +20,7 @@ import type { OperatorView } from '../tables/states.js';
 import { manifestNotes, textNotes } from './databases.js';
 import { type Found, findSnapshot, innermost } from './find.js';
 import { metadataNotes } from './metadata.js';
+import { withName } from './named-numbers.js';
 import { type Budget, covered, hexText, type Note } from './notes.js';
 import { headerNotes, keyGroupNotes, operatorNotes, rawNotes } from './state-files.js';
 import { changelogNotes, channelNotes, type InspectedChannel } from './streams.js';
@@ -38,6 +39,10 @@ export interface InspectOptions extends OpenOptions {
  * @throws NotFoundError, IoError; damage is a note
  */
 export function* inspectFile(path: string, options: InspectOptions = {}): Generator<Note> {
+  for (const note of notesOf(path, options)) yield withName(note);
+}
+
+function* notesOf(path: string, options: InspectOptions): Generator<Note> {
   const source = openFile(path, options.stats ?? new ReadStats());
   const budget: Budget = { left: options.entries ?? Number.POSITIVE_INFINITY };
   let found: Found | undefined;

@@ -21,14 +21,13 @@ export interface BuildOptions {
 
 /** Reads the headers of all operators. @throws StateQueryError */
 export function buildStateInfo(snapshot: OpenedSnapshot, options: BuildOptions): StateInfo {
-  const facts = snapshot.facts();
   const operators = snapshot.operators.map(o => operatorOf(snapshot, o, options.chains?.get(o.id) ?? []));
   return {
     writtenBy: options.writtenBy,
     jobName: options.jobName ?? '',
     checkpointId: BigInt(snapshot.metadata.checkpointId),
     metadataVersion: snapshot.metadata.version,
-    flinkVersions: facts.flinkVersions,
+    flinkVersions: snapshot.flinkVersions().text,
     operators,
     classes: options.classes === undefined ? [] : usedClasses(snapshot, options.classes),
   };

@@ -1,7 +1,6 @@
 /**
  * What is to be said of a snapshot as a whole: the row of the `snapshot` table and the head of `meta`.
  */
-import { type FlinkVersions, flinkVersions } from '../checkpoint/flink-versions.js';
 import { isRelocatable, isSelfContained, referencedFiles, totalSize } from '../checkpoint/references.js';
 import { newSize, operatorSizes } from '../checkpoint/sizes.js';
 import { snapshotKind } from '../checkpoint/snapshot-kind.js';
@@ -12,9 +11,6 @@ export interface SnapshotFacts {
   readonly kind: 'savepoint' | 'checkpoint' | null;
   readonly format: 'canonical' | 'native' | null;
   readonly metadataVersion: number;
-  readonly flinkVersions: string;
-  /** the same with its evidence */
-  readonly flink: FlinkVersions;
   readonly checkpointId: number;
   readonly checkpointType: string | null;
   /** of the `_metadata` file, ms since 1970; null when it cannot be asked */
@@ -34,15 +30,12 @@ export function snapshotFacts(snapshot: OpenedSnapshot, modifiedAtMillis: number
   const { metadata } = snapshot;
   const kind = snapshotKind(metadata, snapshot.directory, snapshot.metadataPath);
   const files = referencedFiles(metadata, snapshot.files);
-  const flink = flinkVersions(metadata);
   const channelBytes = metadata.operators.reduce((sum, o) => sum + operatorSizes(o).channelBytes, 0);
   return {
     path: snapshot.directory,
     kind: kind.kind ?? null,
     format: kind.format ?? null,
     metadataVersion: metadata.version,
-    flinkVersions: flink.text,
-    flink,
     checkpointId: metadata.checkpointId,
     checkpointType: kind.properties?.typeName ?? null,
     modifiedAtMillis,

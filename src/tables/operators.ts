@@ -129,7 +129,10 @@ export function snapshotRow(snapshot: OpenedSnapshot): Row {
     kind: facts.kind,
     format: facts.format,
     metadata_version: facts.metadataVersion,
-    flink_versions: facts.flinkVersions,
+    // the serializers in the headers of the state files narrow it: they are read only for who asks
+    get flink_versions() {
+      return snapshot.flinkVersions().text;
+    },
     checkpoint_id: BigInt(facts.checkpointId),
     checkpoint_type: facts.checkpointType,
     modified_at: facts.modifiedAtMillis === null ? null : Timestamp.ofMillis(BigInt(facts.modifiedAtMillis)),

@@ -88,6 +88,18 @@ describe('inspect', () => {
     expect(Object.keys(notes[0])).toEqual(['offset', 'length', 'field', 'value']);
     expect(notes.reduce((at, n) => (n.offset === at ? at + n.length : Number.NaN), 0)).toBe(statSync(join(WORDCOUNT, '_metadata')).size);
   });
+  it('names the numbers that stand for names', async () => {
+    const { stdout } = await statequery(['inspect', join(WORDCOUNT, '_metadata'), '--json']);
+    const valuesOf = (field: string) => [
+      ...new Set((JSON.parse(stdout) as { field: string; value: string }[]).filter(n => n.field.endsWith(field)).map(n => n.value)),
+    ];
+    expect(valuesOf('tag of a keyed state handle')).toEqual(['7 (KeyGroupsSavepointStateHandle)', '0 (none)']);
+    expect(valuesOf('tag of an operator state handle')).toEqual(['4 (OperatorStreamStateHandle)']);
+    expect(valuesOf('tag of a stream handle')).toEqual(['0 (none)', '6 (RelativeFileStateHandle)', '1 (ByteStreamStateHandle)']);
+    expect(valuesOf('distribution mode')).toEqual(['0 (SPLIT_DISTRIBUTE)']);
+    const { file } = damagedCopy();
+    expect((await statequery(['inspect', file, '--entries', '0', '--csv'])).stdout).toContain('header: kind of state,0 (KEY_VALUE)\n');
+  });
   it('limits entries', async () => {
     const { file } = damagedCopy();
     const { code, stdout } = await statequery(['inspect', file, '--entries', '2', '--csv']);
