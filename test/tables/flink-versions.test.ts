@@ -12,7 +12,8 @@ describe('flink_versions', () => {
   beforeAll(ensureBuilt);
   it('of the table and of a stateInfo file have the evidence of serializers, which is read for who asks', () => {
     const snapshot = openSnapshot(KINDS);
-    const asked = vi.spyOn(snapshot, 'flinkVersions').mockReturnValue({ ...snapshot.flinkVersions(), text: 'from serializers' });
+    const known = snapshot.flinkVersions();
+    const asked = vi.spyOn(snapshot, 'flinkVersions').mockReturnValue({ ...known, text: 'from serializers' });
     const bound = snapshot.catalog.find('snapshot')?.bind([]);
     bound?.scan({ columns: [{ name: 'kind', form: 'value' }], filters: [] }).next();
     expect(asked).not.toHaveBeenCalled();
