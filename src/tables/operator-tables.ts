@@ -25,6 +25,7 @@ import { OPERATOR_STATE, operatorStateTable } from './operator-state.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column } from './spec.js';
 import type { OperatorStates, OperatorView, StateVariant } from './states.js';
+import { withRemarks, withStateRemarks } from './suggest-names.js';
 import type {
   BoundColumn,
   BoundTable,
@@ -75,14 +76,21 @@ function tablesOf(snapshot: OpenedSnapshot, states: OperatorStates, prefix: stri
   const first = states.variants.filter(v => v.variant === 0);
   const keyed = first.filter(v => v.kind === 'keyed' && v.shape.namespace === undefined);
   const windowed = first.filter(v => v.kind === 'keyed' && v.shape.namespace !== undefined);
-  if (keyed.length > 0) out.push({ name: `${prefix}_keyed`, open: () => wideTable(snapshot, states, `${prefix}_keyed`, keyed, false) });
+  if (keyed.length > 0)
+    out.push({
+      name: `${prefix}_keyed`,
+      open: () => remarked(snapshot, wideTable(snapshot, states, `${prefix}_keyed`, keyed, false), keyed),
+    });
   for (const v of keyed) {
     if (v.shape.form !== 'list' && v.shape.form !== 'map') continue;
     const name = `${prefix}_${v.name}_keyed_flat`;
     out.push({ name, open: () => flatTable(snapshot, name, v, false) });
   }
   if (windowed.length > 0)
-    out.push({ name: `${prefix}_windowed`, open: () => wideTable(snapshot, states, `${prefix}_windowed`, windowed, true) });
+    out.push({
+      name: `${prefix}_windowed`,
+      open: () => remarked(snapshot, wideTable(snapshot, states, `${prefix}_windowed`, windowed, true), windowed),
+    });
   for (const v of windowed) {
     if (v.shape.form !== 'list' && v.shape.form !== 'map') continue;
     const name = `${prefix}_${v.name}_windowed_flat`;
@@ -404,6 +412,21 @@ function underOtherNames(inner: ScanExplanation, table: string, columns: readonl
   return { ...inner, ...explainScan(table, columns, request, { useOf: f => uses.get(f) ?? 'engine' }) };
 }
 
+/** A wide table with its remarks: its last columns are the states in their order. */
+function remarked(snapshot: OpenedSnapshot, table: Table, variants: readonly StateVariant[]): Table {
+  const lead = table.spec.columns.length - variants.length;
+  return withStateRemarks(snapshot, table, name => {
+    if (name === 'state_key') return variants.map(v => [v, v.shape.key]);
+    const at = table.spec.columns.findIndex(c => c.name === name) - lead;
+    if (at < 0) return variants.map(v => [v, v.shape.namespace]);
+    const v = variants[at];
+    return [
+      [v, v.shape.value],
+      [v, v.shape.mapKey],
+    ];
+  });
+}
+
 /** The ends of slices (BIGINT ms) as windows without a start. */
 function sliceWindows(scan: Scan, at: number): Scan {
   const windows = createColumn(WINDOW_TYPE);
@@ -441,12 +464,12 @@ function flatTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant
     );
   }
   const spec: TableSpec = { name, aliases: [], description: `entries of ${variant.name}, one row each`, columns, examples: [] };
-  return renamedTable(keyedStateTable(snapshot), variant, spec, source);
+  return renamedTable(withRemarks(snapshot, keyedStateTable(snapshot)), variant, spec, source);
 }
 
 function elementTable(snapshot: OpenedSnapshot, name: string, variant: StateVariant): Table {
   const { shape } = variant;
-  const base = operatorStateTable(snapshot, OPERATOR_STATE);
+  const base = withRemarks(snapshot, operatorStateTable(snapshot, OPERATOR_STATE));
   if (variant.kind === 'broadcast') {
     const spec: TableSpec = {
       name,

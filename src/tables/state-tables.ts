@@ -15,6 +15,7 @@ import { OPERATOR_STATE, operatorStateTable } from './operator-state.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column, LIST_INDEX, OPERATOR_ID, STATE_NAME } from './spec.js';
 import type { OperatorView } from './states.js';
+import { withRemarks } from './suggest-names.js';
 import type {
   BoundColumn,
   BoundTable,
@@ -92,7 +93,10 @@ function partTable(
   names: readonly string[],
   narrowing: readonly Restriction[],
 ): Table {
-  const base = kind === 'keyed' ? keyedStateTable(snapshot, KEYED_STATE) : operatorStateTable(snapshot, OPERATOR_STATE);
+  const base = withRemarks(
+    snapshot,
+    kind === 'keyed' ? keyedStateTable(snapshot, KEYED_STATE) : operatorStateTable(snapshot, OPERATOR_STATE),
+  );
   const columns = names.map(n => base.spec.columns.find(c => c.name === n) as ColumnSpec);
   const spec: TableSpec = { name, aliases: [], description: `${kind} state, as in ByteDance's state query`, columns, examples: [] };
   return {
@@ -131,8 +135,8 @@ function unionTable(snapshot: OpenedSnapshot, name: string, operator: OperatorVi
   return {
     spec,
     bind(restrictions): BoundTable {
-      const keyed = keyedStateTable(snapshot, KEYED_STATE).bind([...own, ...restrictions]);
-      const elements = operatorStateTable(snapshot, OPERATOR_STATE).bind([...own, ...restrictions]);
+      const keyed = withRemarks(snapshot, keyedStateTable(snapshot, KEYED_STATE)).bind([...own, ...restrictions]);
+      const elements = withRemarks(snapshot, operatorStateTable(snapshot, OPERATOR_STATE)).bind([...own, ...restrictions]);
       const bound = columns.map(c => ({
         name: c.name,
         type: c.type as SqlType,

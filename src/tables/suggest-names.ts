@@ -67,6 +67,35 @@ export function withRemarks(snapshot: OpenedSnapshot, table: Table): Table {
   };
 }
 
+/**
+ * A table of some states, with the remark on those that cannot be decoded.
+ * @param shown the states that a column shows, and by which codec
+ */
+export function withStateRemarks(
+  snapshot: OpenedSnapshot,
+  table: Table,
+  shown: (column: string) => readonly (readonly [StateVariant, Codec | undefined])[],
+): Table {
+  return {
+    spec: table.spec,
+    bind(restrictions): BoundTable {
+      const bound = table.bind(restrictions);
+      return {
+        ...bound,
+        scan(request) {
+          const states = request.columns.flatMap(c => shown(c.name));
+          tellOpaque(
+            snapshot,
+            states.filter(([, codec]) => codec?.opaque !== undefined).map(([v]) => v),
+            new Set(states.map(([v]) => v)).size,
+          );
+          return bound.scan(request);
+        },
+      };
+    },
+  };
+}
+
 /** Tells of every constant that no operator and no state has. */
 function remarkNames(snapshot: OpenedSnapshot, spec: TableSpec, filters: readonly Filter[]): void {
   for (const f of filters) {
@@ -175,11 +204,25 @@ function remarkUndecodable(snapshot: OpenedSnapshot, spec: TableSpec, filters: r
   const states = selectStates(snapshot.operators, o => snapshot.statesOf(o), filters)
     .flatMap(o => o.variants)
     .filter(v => kinds.includes(v.kind) && variantMightMatch(v, filters));
-  const opaque = states.filter(v => shown.some(of => of(v)?.opaque !== undefined));
-  if (opaque.length === 0) return;
-  const names = [...new Set(opaque.map(v => v.name))];
+  tellOpaque(
+    snapshot,
+    states.filter(v => shown.some(of => of(v)?.opaque !== undefined)),
+    states.length,
+  );
+}
+
+/** What has been told of each snapshot. */
+const TOLD = new WeakMap<OpenedSnapshot, Set<StateVariant>>();
+
+/** Counts states that cannot be decoded, when one of them has not been told of yet: a session says it once of each. */
+function tellOpaque(snapshot: OpenedSnapshot, states: Iterable<StateVariant>, of: number): void {
+  const opaque = new Set(states);
+  const told = TOLD.get(snapshot) ?? new Set();
+  if ([...opaque].every(v => told.has(v))) return;
+  TOLD.set(snapshot, new Set([...told, ...opaque]));
+  const names = [...new Set([...opaque].map(v => v.name))];
   const listed = names.length > 5 ? `${names.slice(0, 5).join(', ')}, …` : names.join(', ');
-  snapshot.warn(
-    `${opaque.length} of ${states.length} states cannot be decoded, in whole or in part (${listed}): reason in state_meta says why`,
+  snapshot.options.warn?.(
+    `${opaque.size} of ${of} states cannot be decoded, in whole or in part (${listed}): reason in state_meta says why`,
   );
 }

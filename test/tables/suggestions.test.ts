@@ -5,16 +5,16 @@ import { openDatabase } from '../../src/sql/engine.js';
 import { openSnapshot } from '../../src/tables/snapshot.js';
 import { nearest } from '../../src/tables/suggest.js';
 import { JsonText, type Value } from '../../src/types.js';
-import { rowsOf } from '../sql/harness.js';
+import { answers } from '../sql/harness.js';
 import { fixture } from './support.js';
 
-/** Rows of a statement and what was told. */
+/** Rows of the last statement and what was told. */
 async function told(name: string, sql: string): Promise<{ rows: readonly (readonly Value[])[]; notes: readonly string[] }> {
   const notes: string[] = [];
   const snapshot = openSnapshot(fixture(name), { warn: note => notes.push(note) });
   const db = await openDatabase({ snapshots: new Map([['s', snapshot.catalog]]), threads: 1 });
   try {
-    return { rows: await rowsOf(db, sql), notes };
+    return { rows: (await answers(db, sql)).at(-1)?.rows ?? [], notes };
   } finally {
     await db.close();
     snapshot.close();
@@ -110,6 +110,35 @@ describe('states that cannot be decoded', () => {
     expect(notes).toEqual(['2 of 56 states cannot be decoded, in whole or in part (last, map): reason in state_meta says why']);
     expect((await told(KEYS, "SELECT key FROM keyed_state WHERE operator_uid = 'key-kryo-class' AND state_name = 'map'")).notes).toEqual([
       '1 of 1 states cannot be decoded, in whole or in part (map): reason in state_meta says why',
+    ]);
+  });
+  it('in the tables of one operator and of one state too', async () => {
+    const note = (text: string) => `${text}: reason in state_meta says why`;
+    const id = operatorIdOf('key-kryo-class');
+    const cases: readonly (readonly [sql: string, note: string])[] = [
+      ['SELECT state_key FROM "uid_key-kryo-class_keyed"', '2 of 2 states cannot be decoded, in whole or in part (last, map)'],
+      ['SELECT state_key FROM "uid_key-kryo-class_map_keyed_flat"', '1 of 1 states cannot be decoded, in whole or in part (map)'],
+      [`SELECT key FROM "${id}#last"`, '1 of 1 states cannot be decoded, in whole or in part (last)'],
+      [`SELECT * FROM "${id}#all_keyed_states"`, '2 of 2 states cannot be decoded, in whole or in part (last, map)'],
+      ['SELECT key FROM all_keyed_states', '2 of 56 states cannot be decoded, in whole or in part (last, map)'],
+      ['SELECT key FROM all_states', '2 of 56 states cannot be decoded, in whole or in part (last, map)'],
+    ];
+    for (const [sql, text] of cases) expect((await told(KEYS, sql)).notes, sql).toEqual([note(text)]);
+    for (const sql of [
+      'SELECT map FROM "uid_key-kryo-class_keyed"',
+      'SELECT state_key FROM "uid_key-int_keyed"',
+      `SELECT value FROM "${id}#last"`,
+    ])
+      expect((await told(KEYS, sql)).notes, sql).toEqual([]);
+  });
+  it('are told once each of a snapshot, when a statement comes to them', async () => {
+    const inTurn = async (...statements: string[]) => (await told(KEYS, statements.join('; '))).notes;
+    const all = await inTurn('SELECT key FROM keyed_state', 'SELECT key FROM keyed_state', 'SELECT key FROM all_states');
+    expect(all).toEqual(['2 of 56 states cannot be decoded, in whole or in part (last, map): reason in state_meta says why']);
+    const of = (state: string) => `SELECT key FROM keyed_state WHERE operator_uid = 'key-kryo-class' AND state_name = '${state}'`;
+    expect(await inTurn(of('map'), of('map'), 'SELECT 1', of('last'), 'SELECT key FROM keyed_state')).toEqual([
+      '1 of 1 states cannot be decoded, in whole or in part (map): reason in state_meta says why',
+      '1 of 1 states cannot be decoded, in whole or in part (last): reason in state_meta says why',
     ]);
   });
   it.each([
