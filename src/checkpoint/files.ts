@@ -2,7 +2,7 @@
  * The files of a snapshot: opens a stream handle as bytes, wherever the file lies now.
  *
  *   inline              the bytes in `_metadata` itself; offsets in errors are those of `_metadata`
- *   relative            <directory>/<path>, else the same name in the directories around (state that a CLAIM restore took over)
+ *   relative            <directory>/<path>, beside the target of a linked `_metadata` too, else the same name in the directories around (state that a CLAIM restore took over)
  *   file, segment       --rebase, then the path itself, then its longest suffix around the snapshot (`paths.ts`)
  *   empty-segment       no bytes
  *   key-groups-stream   the stream it wraps
@@ -16,7 +16,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { CorruptError, IoError, NotFoundError } from '../errors.js';
 import { type ByteSource, memorySource, openFile, ReadStats, segmentOf } from '../io/source.js';
 import type { StreamHandle } from './handles.js';
-import { hasUniquePart, localPath, type Rebase, rebased, remoteScheme, SuffixLookup, statOf, type TriedPath } from './paths.js';
+import { hasUniquePart, localPath, type Rebase, realPathOf, rebased, remoteScheme, SuffixLookup, statOf, type TriedPath } from './paths.js';
 
 export { parseRebase, type Rebase } from './paths.js';
 
@@ -49,6 +49,8 @@ export class SnapshotFiles {
   private readonly rebase: readonly Rebase[];
   private readonly stats: ReadStats;
   private readonly maxOpen: number;
+  /** the snapshot's own, and that of the file which `_metadata` is a link to */
+  readonly directories: readonly string[];
   private readonly suffixes: SuffixLookup;
   private readonly resolved = new Map<string, ResolvedFile | MissingFile>();
   /** open files in the order of their last use */
@@ -65,7 +67,10 @@ export class SnapshotFiles {
     this.rebase = options.rebase ?? [];
     this.stats = options.stats ?? new ReadStats();
     this.maxOpen = Math.max(1, options.maxOpen ?? 256);
-    this.suffixes = new SuffixLookup(directory);
+    // as Flink has it, files lie beside the path that is named; where that is a link, they may lie beside what it points to
+    const target = dirname(realPathOf(metadataPath));
+    this.directories = target === realPathOf(directory) ? [directory] : [directory, target];
+    this.suffixes = new SuffixLookup(...this.directories);
   }
 
   /**
@@ -145,8 +150,10 @@ export class SnapshotFiles {
     if (path === '' || isAbsolute(path) || path.split('/').includes('..')) return { tried: [] };
     const tried: TriedPath[] = [];
     const own = join(this.directory, path);
-    const stat = statOf(own, tried);
-    if (stat !== undefined) return { path: own, size: stat.size, via: 'directory' };
+    for (const directory of this.directories) {
+      const stat = statOf(join(directory, path), tried);
+      if (stat !== undefined) return { path: join(directory, path), size: stat.size, via: 'directory' };
+    }
     for (const candidate of rebased(resolve(own), this.rebase)) {
       const moved = statOf(candidate, tried);
       if (moved !== undefined) return { path: candidate, size: moved.size, via: 'rebase' };
@@ -163,13 +170,13 @@ export class SnapshotFiles {
   /** Directories beside the snapshot's, and beside its parent's: where a claimed savepoint may lie. */
   private siblingDirectories(): readonly string[] {
     if (this.siblings !== undefined) return this.siblings;
-    const own = resolve(this.directory);
+    const own = this.directories.map(directory => resolve(directory));
     const found: string[] = [];
-    for (const parent of [dirname(own), dirname(dirname(own))]) {
+    for (const parent of new Set(own.flatMap(directory => [dirname(directory), dirname(dirname(directory))]))) {
       try {
         for (const entry of readdirSync(parent, { withFileTypes: true }).slice(0, MAX_SIBLINGS)) {
           const path = join(parent, entry.name);
-          if (path !== own && (entry.isDirectory() || entry.isSymbolicLink())) found.push(path);
+          if (!own.includes(path) && (entry.isDirectory() || entry.isSymbolicLink())) found.push(path);
         }
       } catch {
         // a parent that cannot be listed is no place to look

@@ -92,9 +92,15 @@ function checkpointNumber(directory: string): number | undefined {
   return n === undefined ? undefined : Number(n);
 }
 
-/** Directories (and links to some) in a directory, in order of name. @throws IoError */
+/** Directories in a directory, then links to some, each in order of name: of two names of one directory its own comes first. @throws IoError */
 function subdirectories(directory: string): string[] {
+  const { directories, links } = childrenOf(directory);
+  return [...directories, ...links];
+}
+
+function childrenOf(directory: string): { readonly directories: readonly string[]; readonly links: readonly string[] } {
   const names: string[] = [];
+  const links: string[] = [];
   let dir: ReturnType<typeof opendirSync> | undefined;
   try {
     dir = opendirSync(directory, { bufferSize: 256 });
@@ -103,14 +109,15 @@ function subdirectories(directory: string): string[] {
     while ((entry = dir.readSync()) !== null) {
       if (++count > MAX_ENTRIES)
         throw new IoError(`the directory has more than ${MAX_ENTRIES} entries`, { file: directory, hint: NAME_IT });
-      if (entry.isDirectory() || entry.isSymbolicLink()) names.push(entry.name);
+      if (entry.isDirectory()) names.push(entry.name);
+      else if (entry.isSymbolicLink()) links.push(entry.name);
     }
   } catch (error) {
     throw error instanceof IoError ? error : fileError(error, directory);
   } finally {
     dir?.closeSync();
   }
-  return names.sort();
+  return { directories: names.sort(), links: links.sort() };
 }
 
 /** never snapshots, and often huge */
@@ -122,19 +129,26 @@ interface Below {
   /** chk-N directories without `_metadata` */
   readonly incomplete: string[];
   readonly errors: StateQueryError[];
+  /** directories that are a place or incomplete, by device and inode */
+  readonly found: Set<string>;
   looked: number;
 }
 
+const nothingYet = (): Below => ({ places: [], incomplete: [], errors: [], found: new Set(), looked: 0 });
+
 function chooseBelow(given: string): LocatedSnapshot {
-  const below: Below = { places: [], incomplete: [], errors: [], looked: 0 };
+  const below = nothingYet();
   if (checkpointNumber(given) !== undefined) throw incompleteCheckpoint(given);
-  const children = subdirectories(given);
-  for (const name of children) lookIn(join(given, name), below);
-  const snapshots = new Set(below.places.map(place => place.directory));
-  for (const name of children) {
-    const child = join(given, name);
-    if (/^chk-\d+$/.test(name) || STATE_DIRECTORIES.has(name) || snapshots.has(child)) continue;
-    for (const checkpoint of checkpointsIn(child, below)) lookIn(checkpoint, below);
+  const { directories, links } = childrenOf(given);
+  // links last: of a directory and a link to it, the directory counts
+  for (const children of [directories, links]) {
+    for (const name of children) lookIn(join(given, name), below);
+    const snapshots = new Set(below.places.map(place => place.directory));
+    for (const name of children) {
+      const child = join(given, name);
+      if (/^chk-\d+$/.test(name) || STATE_DIRECTORIES.has(name) || snapshots.has(child)) continue;
+      for (const checkpoint of checkpointsIn(child, below)) lookIn(checkpoint, below);
+    }
   }
   if (below.places.length === 0) throw nothingBelow(given, below);
   const chosen = latest(below.places);
@@ -152,8 +166,18 @@ function lookIn(directory: string, below: Below): void {
     throw new IoError(`more than ${MAX_DIRECTORIES} directories to look into`, { file: dirname(directory), hint: NAME_IT });
   const place = placeOf(directory);
   if (place instanceof IoError) below.errors.push(place);
-  else if (place !== undefined) below.places.push(place);
-  else if (checkpointNumber(directory) !== undefined) below.incomplete.push(directory);
+  else if (place !== undefined) {
+    if (isNew(directory, below)) below.places.push(place);
+  } else if (checkpointNumber(directory) !== undefined && isNew(directory, below)) below.incomplete.push(directory);
+}
+
+/** False for another name of a directory that was found already. */
+function isNew(directory: string, { found }: Below): boolean {
+  const stat = statOf(directory);
+  const identity = stat === undefined ? directory : `${stat.dev}:${stat.ino}`;
+  if (found.has(identity)) return false;
+  found.add(identity);
+  return true;
 }
 
 function checkpointsIn(directory: string, below: Below): string[] {
@@ -182,7 +206,7 @@ export function latest(places: readonly SnapshotPlace[]): SnapshotPlace {
 }
 
 function incompleteCheckpoint(directory: string): NotFoundError {
-  const below: Below = { places: [], incomplete: [], errors: [], looked: 0 };
+  const below = nothingYet();
   for (const other of checkpointsIn(dirname(directory), below)) lookIn(other, below);
   const hint =
     below.places.length === 0
@@ -222,7 +246,7 @@ export function findSnapshots(path: string): FoundSnapshots {
   if (stat === undefined) throw tried[0].error ?? missing(given);
   if (!stat.isDirectory())
     throw new NotFoundError('not a directory', { file: given, hint: 'name a directory that has snapshots below it' });
-  const below: Below = { places: [], incomplete: [], errors: [], looked: 0 };
+  const below = nothingYet();
   const seen = new Set<string>();
   const visit = (directory: string, depth: number): void => {
     const at: Stats | undefined = statOf(directory);

@@ -74,9 +74,10 @@ export class SuffixLookup {
   /** directory of a path as written → existing directories that end like it, the longest suffix first */
   private readonly directories = new Map<string, readonly { readonly path: string; readonly suffix: string }[]>();
 
-  constructor(directory: string) {
+  /** @param directories the snapshot's own, and others that are as good */
+  constructor(...directories: readonly string[]) {
     const bases: string[] = [];
-    for (const start of [resolve(directory), realPathOf(directory)]) {
+    for (const start of directories.flatMap(directory => [resolve(directory), realPathOf(directory)])) {
       let base = start;
       for (let up = 0; up < 4; up++) {
         if (!bases.includes(base)) bases.push(base);
@@ -139,7 +140,7 @@ export function statOf(path: string, tried: TriedPath[] = []): Stats | undefined
   }
 }
 
-function realPathOf(path: string): string {
+export function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {

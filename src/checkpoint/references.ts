@@ -232,15 +232,13 @@ function describe(file: Collected, files: SnapshotFiles): ReferencedFile {
   const { stream } = file;
   const resolved = files.resolve(stream);
   const found = resolved !== undefined && 'path' in resolved ? resolved : undefined;
-  const directory = resolve(files.directory) + sep;
+  const own = files.directories.map(directory => resolve(directory) + sep);
+  const isOwn = (path: string): boolean => own.some(directory => path.startsWith(directory));
   const segments = file.whole ? undefined : union(file.segments);
   const wanted = segments === undefined ? file.wholeSize : segments.reduce((end, s) => Math.max(end, s.start + s.size), 0);
   const said = saidSize(file);
   const uncompressed = stream.kind !== 'segment' && stream.uncompressed === true;
-  const inside =
-    found === undefined
-      ? stream.kind === 'relative' || localPath(stream.path).startsWith(directory)
-      : resolve(found.path).startsWith(directory);
+  const inside = found === undefined ? stream.kind === 'relative' || isOwn(localPath(stream.path)) : isOwn(resolve(found.path));
   return {
     handlePath: stream.path,
     path: found?.path,

@@ -214,6 +214,30 @@ describe('where a file lies now', () => {
     const s3 = [parseRebase(`s3://bucket/a=${root}/local`)];
     expect(textOf(filesOf('ck/chk-1', { rebase: s3 }), file(`s3://bucket/a/b/${U2}`))).toBe('cloud');
   });
+  it('beside the path that is named, as Flink has it, then beside what a linked `_metadata` points to', () => {
+    const file = (path: string, text: string): string => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+      return join(root, path);
+    };
+    const metadata = file('data/sp/_metadata', '');
+    const there = file('data/sp/a1b2c3d4-0001', 'there');
+    const shared = file('data/shared/b1b2c3d4-0002-4002-8002-000000000002', 'shared');
+    mkdirSync(join(root, 'links'));
+    symlinkSync(metadata, join(root, 'links/current'));
+    const files = new SnapshotFiles(join(root, 'links'), join(root, 'links/current'));
+    const relative = (path: string, size: number) => files.resolve({ kind: 'relative', path, size });
+    expect(relative('a1b2c3d4-0001', 5)).toEqual({ path: there, size: 5, via: 'directory' });
+    expect(files.resolve({ kind: 'file', path: '/flink/ck/shared/b1b2c3d4-0002-4002-8002-000000000002', size: 6 })).toEqual({
+      path: shared,
+      size: 6,
+      via: 'suffix',
+    });
+    const here = file('links/c1b2c3d4-0003', 'here');
+    file('data/sp/c1b2c3d4-0003', 'the other');
+    expect(relative('c1b2c3d4-0003', 4)).toEqual({ path: here, size: 4, via: 'directory' });
+    files.close();
+  });
   it('behind a link to the checkpoint', () => {
     put(`ck/${JOB1}/shared/${U1}`, 'real!');
     filesOf(`ck/${JOB1}/chk-1`);

@@ -79,6 +79,25 @@ describe('what a path means', () => {
     snapshot('parent/savepoint-1');
     expect(locateSnapshot(join(root, 'parent'))).toMatchObject({ others: 0, note: `reading ${join(root, 'parent/savepoint-1')}` });
   });
+  it('a link to a snapshot that is below too is no other one, as in the listing', () => {
+    snapshot(`ck/${JOB1}/chk-9`, 3000);
+    snapshot(`ck/${JOB1}/chk-10`, 2000);
+    symlinkSync(join(root, `ck/${JOB1}/chk-10`), join(root, 'ck/latest'));
+    symlinkSync(join(root, `ck/${JOB1}`), join(root, 'ck/job'));
+    symlinkSync(join(root, `ck/${JOB1}/chk-10`), join(root, `ck/${JOB1}/current`));
+    const located = locateSnapshot(join(root, 'ck'));
+    expect(located).toMatchObject({ directory: join(root, `ck/${JOB1}/chk-10`), others: 1 });
+    expect(located.note).toContain('the highest checkpoint of 2 below');
+    expect(
+      findSnapshots(join(root, 'ck'))
+        .places.map(p => p.directory)
+        .sort(),
+    ).toEqual([join(root, `ck/${JOB1}/chk-10`), join(root, `ck/${JOB1}/chk-9`)]);
+    // one that leads elsewhere is
+    snapshot('elsewhere/savepoint-1', 9000);
+    symlinkSync(join(root, 'elsewhere/savepoint-1'), join(root, 'ck/other'));
+    expect(locateSnapshot(join(root, 'ck'))).toMatchObject({ directory: join(root, 'ck/other'), others: 2 });
+  });
   it('links to snapshots, and directories with both `_metadata` and others below', () => {
     snapshot('here/savepoint-1');
     symlinkSync(join(root, 'here/savepoint-1'), join(root, 'latest'));

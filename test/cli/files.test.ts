@@ -1,5 +1,5 @@
 /** files, verify and inspect as a user runs them. */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -39,6 +39,19 @@ describe('files', () => {
     );
     expect(rows.every(r => r.present && r.inside && r.size_bytes === statSync(r.path).size)).toBe(true);
     expect(stderr).toContain(`${rows.length} files`);
+  });
+});
+
+describe('a link to _metadata', () => {
+  it('reads the files beside what it points to', async () => {
+    const links = mkdtempSync(join(temporary, 'links-'));
+    symlinkSync(join(WORDCOUNT, '_metadata'), join(links, '_metadata'));
+    symlinkSync(join(WORDCOUNT, '_metadata'), join(links, 'of-today'));
+    for (const path of [links, join(links, '_metadata'), join(links, 'of-today')]) {
+      const sql = "SELECT value, (SELECT self_contained FROM snapshot) AS own FROM keyed_state WHERE key = 'key_662'";
+      expect(await statequery(['sql', sql, path, '--csv'])).toEqual({ code: 0, stdout: 'value,own\n11290,true\n', stderr: '' });
+      expect(await statequery(['verify', path, '-q'])).toMatchObject({ code: 0, stderr: '' });
+    }
   });
 });
 
