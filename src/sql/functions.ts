@@ -92,6 +92,8 @@ const WINDOW_NAMES = words(`
   cume_dist dense_rank fill first_value lag last_value lead nth_value ntile percent_rank rank rank_dense row_number`);
 
 export const AGGREGATES: ReadonlySet<string> = new Set(AGGREGATE_NAMES);
+/** Functions that need OVER. */
+export const WINDOWS: ReadonlySet<string> = new Set(WINDOW_NAMES);
 
 /** Every function that a statement may call. */
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set([

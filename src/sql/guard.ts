@@ -10,7 +10,8 @@
 import { SqlError, type SqlErrorCode } from '../errors.js';
 import type { Parenthesized } from './arrows.js';
 import { type Expr, type FunctionExpr, locationOf, numberText, type Statement } from './ast.js';
-import { ALLOWED_FUNCTIONS, FORMATS, REPLACES, SIZED, TABLE_FUNCTIONS } from './functions.js';
+import { AGGREGATES, ALLOWED_FUNCTIONS, FORMATS, REPLACES, SIZED, TABLE_FUNCTIONS, WINDOWS } from './functions.js';
+import { nearest } from './suggest.js';
 import { indexOfByte, placeOf, type StatementText, withoutComments } from './text.js';
 
 /** Makes errors with the place of a node in the whole text. */
@@ -38,6 +39,19 @@ export class Places {
   /** the place of a UTF-16 index in the statement */
   ofIndex(index: number): { line: number; column: number } {
     return placeOf(this.whole, this.statement.start + index);
+  }
+  /** the place of the name in "quotes" of a message, where the statement has it just once */
+  ofQuoted(message: string): { line?: number; column?: number } {
+    const name = /(?:"|^column )([\w.$ -]+)(?:"| must)/.exec(message)?.[1];
+    return name === undefined ? {} : this.ofWord(name);
+  }
+  /** the place of a word, where the statement has it just once */
+  ofWord(word: string): { line?: number; column?: number } {
+    const { text } = this.statement;
+    const blank = withoutComments(text);
+    const bounds = /^\w+$/.test(word) ? '\\b' : '';
+    const found = [...blank.matchAll(new RegExp(`${bounds}${word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}${bounds}`, 'gi'))];
+    return found.length === 1 ? this.ofIndex(found[0].index) : {};
   }
   error(code: SqlErrorCode, message: string, node?: { query_location?: number | string }, hint?: string): SqlError {
     const place = this.at(node && locationOf(node));
@@ -218,13 +232,16 @@ class Guard {
         this.refuse(`the function ${[expr.catalog, expr.schema, expr.function_name].filter(x => x).join('.')}`, node);
       }
       if (!ALLOWED_FUNCTIONS.has(name) && !inTable) {
+        const near = nearest(name, ALLOWED_FUNCTIONS);
         throw this.places.error(
           'REFUSED',
           `the function ${expr.function_name} does not exist or is refused`,
           expr,
-          'functions of DuckDB that only compute are allowed; none that reads files, settings or catalogs',
+          `${near === undefined ? '' : `did you mean ${near}? `}functions of DuckDB that only compute are allowed; none that reads files, settings or catalogs`,
         );
       }
+      if (expr.class === 'FUNCTION' && WINDOWS.has(name) && !AGGREGATES.has(name))
+        throw this.places.error('SQL_ERROR', `${name} is a window function`, expr, `write ${name}(…) OVER (…)`);
       if (expr.class === 'FUNCTION') {
         if (expr.export_state) this.refuse('EXPORT_STATE', node);
         const problem = this.streamed.has(expr) ? undefined : this.sizes.check(expr, name, place);

@@ -39,10 +39,26 @@ export async function parseStatement(parser: Parser, whole: string, statement: S
   refuseByFirstWord(statement.text.slice(skipped), places);
   const tree = parseTree(await parser.serialize(arrows.text)) as Serialized;
   if (tree.error) throw syntaxError(tree, arrows.text, places);
-  if (tree.statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement');
+  if (tree.statements.length !== 1) {
+    const what = explain === 'no' ? 'expected one statement' : 'there is no statement after EXPLAIN';
+    throw places.error('SQL_SYNTAX', what, { query_location: 0 }, 'EXPLAIN SELECT …');
+  }
   guard(tree.statements[0], places);
   noteSpelledNumbers(tree.statements[0], arrows.text);
   return { tree: tree.statements[0], places, explain, explainFormat: format };
+}
+
+/** What the parser says of no place: of the name in it, where there is one. */
+function withoutPlace(message: string, places: Places): SqlError {
+  const escaped = /^unicode_to_utf8 NOT IMPLEMENTED/.test(message);
+  const place = escaped ? places.ofWord('\\u') : places.ofQuoted(message);
+  const where = place.line === undefined ? '' : `line ${place.line}, column ${place.column}: `;
+  if (escaped)
+    return new SqlError('SQL_SYNTAX', `${where}\\u is not read in E'…'`, {
+      ...place,
+      hint: "write the character itself, or 'a' || chr(8203) || 'b'",
+    });
+  return new SqlError('SQL_SYNTAX', `${where}${message}`, place);
 }
 
 type Serialized =
@@ -56,9 +72,9 @@ function syntaxError(failed: Serialized & { error: true }, text: string, places:
       return places.error('REFUSED', 'only SELECT statements are run', { query_location: 0 }, 'see the README for what is allowed');
     if (/named and positional/.test(message))
       return places.error('REFUSED', 'positional parameters are refused', undefined, 'write $name and give it with -p name=value');
-    return places.error('SQL_SYNTAX', message);
+    return withoutPlace(message, places);
   }
-  if (failed.position === undefined) return places.error('SQL_SYNTAX', failed.error_message);
+  if (failed.position === undefined) return withoutPlace(failed.error_message, places);
   const position = Number(failed.position);
   const place = places.atCharacter(position);
   const ended = position >= [...text].length && !/end of input/.test(failed.error_message);

@@ -8,6 +8,7 @@
  *   text   everything else: =, <>, IN, LIKE, IS NULL, GROUP BY, DISTINCT, joins, casts to scalars, other functions
  *   never  <, >, BETWEEN, ORDER BY, min, max, sum and other arithmetic: refused, with what to write instead
  */
+import { SqlError } from '../errors.js';
 import { BIGINT, DOUBLE, JSON_TYPE, type SqlType, sqlTypeText, VARCHAR } from '../types.js';
 import {
   type BetweenExpr,
@@ -109,7 +110,9 @@ export class Rewriter {
         const value = this.analysis.parameters.get(name);
         if (value === undefined) {
           const hint = /^\d+$/.test(name) ? 'write $name and give it with -p name=value' : `give it with -p ${expr.identifier}=…`;
-          throw this.analysis.places.error('SQL_ERROR', `the parameter $${expr.identifier} has no value`, expr, hint);
+          const place = this.analysis.places.ofWord(/^\d+$/.test(name) ? '?' : `$${name}`);
+          const where = place.line === undefined ? '' : `line ${place.line}, column ${place.column}: `;
+          throw new SqlError('SQL_ERROR', `${where}the parameter $${expr.identifier} has no value`, { ...place, hint });
         }
         this.analysis.usedParameters.add(name);
         return { kind: 'plain', expr: { ...textConstant(value), alias: expr.alias }, type: VARCHAR };
@@ -241,7 +244,7 @@ export class Rewriter {
     const near = nearest(found.name, names);
     const quotedText = near === undefined && expr.column_names.length === 1;
     const of = found.table === undefined ? '' : ` of ${found.table}`;
-    const known = names.length === 0 ? 'there is no table in FROM' : `columns: ${[...new Set(names)].slice(0, 20).join(', ')}`;
+    const known = names.length === 0 ? 'there are no columns here' : `columns: ${[...new Set(names)].slice(0, 20).join(', ')}`;
     return this.analysis.places.error(
       'UNKNOWN_COLUMN',
       `there is no column "${found.name}"${of}`,

@@ -241,7 +241,7 @@ export function keyedFill(
     case 'ttl_expires_at': {
       const ttl = snapshot.ttlOf(variant);
       if (ttl === undefined) return fillNull;
-      return (r, out) => (r.ttlAt < 0 ? out.pushNull() : out.push(Timestamp.ofMillis(lastAccess(r) + ttl)));
+      return (r, out) => (r.ttlAt < 0 ? out.pushNull() : out.push(Timestamp.ofBoundMillis(lastAccess(r) + ttl)));
     }
     case 'ttl_expired': {
       const ttl = snapshot.ttlOf(variant);

@@ -72,11 +72,27 @@ export async function parseSubset(tokens: Tokens, places: Places): Promise<Subse
   let statements: readonly unknown[];
   try {
     statements = alasql.parse(tokens.text).statements;
-  } catch {
-    throw places.error('SQL_SYNTAX', 'the alasql engine does not understand the statement', { query_location: 0 }, SUBSET_HINT);
+  } catch (error) {
+    throw syntaxError(error, tokens, places);
   }
   if (statements.length !== 1) throw places.error('SQL_SYNTAX', 'expected one statement', undefined, SUBSET_HINT);
   return new Translator(tokens, places).select(statements[0]);
+}
+
+/**
+ * alasql shows the text up to the end of the token that it did not expect, cut at its begin, over a line that ends in a caret. At the end
+ * of the text the caret is behind everything.
+ */
+function syntaxError(error: unknown, tokens: Tokens, places: Places): Error {
+  const [, shown = '', line = ''] = String((error as Error).message).split('\n');
+  const caret = line.indexOf('^');
+  const before = shown.slice(0, Math.max(0, caret)).replace(/^\.\.\./, '');
+  const at = caret < 0 ? -1 : tokens.text.lastIndexOf(before) + before.length;
+  const token = at < 0 || at >= tokens.text.trimEnd().length ? undefined : tokens.ends.find(t => t.end >= at);
+  if (token !== undefined) return places.error('SQL_SYNTAX', `syntax error at or near "${token.token}"`, token, SUBSET_HINT);
+  const last = tokens.ends.at(-1);
+  const end = last === undefined ? 0 : last.query_location + Buffer.byteLength(last.token);
+  return places.error('SQL_SYNTAX', 'syntax error at end of input', { query_location: end }, SUBSET_HINT);
 }
 
 class Translator {
@@ -209,7 +225,7 @@ class Translator {
     return tree;
   }
 
-  private refuse(what: string, at?: { readonly query_location: number }): Error {
+  private refuse(what: string, at: { readonly query_location: number } = { query_location: 0 }): Error {
     return this.places.error('REFUSED', `${what} is not in what the alasql engine answers`, at, SUBSET_HINT);
   }
 }

@@ -20,6 +20,8 @@ export interface Token<T> {
 
 export interface Tokens {
   readonly text: string;
+  /** where each token stands in the statement and, by its end, in `text` */
+  readonly ends: readonly { readonly end: number; readonly query_location: number; readonly token: string }[];
   readonly names: readonly Token<string>[];
   readonly constants: readonly Token<Literal>[];
 }
@@ -45,6 +47,7 @@ const TOKEN =
 export function tokensOf(text: string, places: Places, parameters: (name: string, at: Token<string>) => string): Tokens {
   const names: Token<string>[] = [];
   const constants: Token<Literal>[] = [];
+  const ends: { end: number; query_location: number; token: string }[] = [];
   let out = '';
   let bytes = 0;
   let negative: Token<string> | undefined;
@@ -97,10 +100,18 @@ export function tokensOf(text: string, places: Places, parameters: (name: string
       else name(token);
     } else if (['*', ',', '.', '(', ')', '=', '<', '>', '<=', '>=', '<>', '!='].includes(token)) out += token === '!=' ? '<>' : token;
     else if (token === '-') negative = { value: token, query_location: at };
+    else if (first === "'" || first === '"')
+      throw places.error(
+        'SQL_SYNTAX',
+        `a quoted ${first === '"' ? 'name' : 'string'} that does not end`,
+        { query_location: at },
+        `close it with ${first}`,
+      );
     else throw refuse(token === '`' || token === '``' ? 'JavaScript' : token, at);
+    ends.push({ end: out.length, query_location: at, token });
   }
   if (negative !== undefined) throw refuse('-', negative.query_location);
-  return { text: out, names, constants };
+  return { text: out, ends, names, constants };
 }
 
 export const SUBSET_HINT =

@@ -44,10 +44,34 @@ export interface ResultStream {
   close(): Promise<void>;
 }
 
-/** What the engine said: its own text, `LINE n:` and caret included. */
-export class DuckDbError extends Error {}
+/** What the engine said. */
+export class DuckDbError extends Error {
+  constructor(
+    /** `Binder`, `Conversion`, `Out of Range`, … */
+    readonly kind: string,
+    readonly text: string,
+    /** byte offset in the text that was run, where the engine says it */
+    readonly position: number | undefined,
+    cause?: unknown,
+  ) {
+    super(`${kind} Error: ${text}`, cause === undefined ? undefined : { cause });
+  }
+}
 
-const asDuckDbError = (error: unknown) => new DuckDbError(error instanceof Error ? error.message : String(error), { cause: error });
+/** Errors come as JSON (`errors_as_json`), some of them behind their kind. */
+function asDuckDbError(error: unknown): DuckDbError {
+  const raw = error instanceof Error ? error.message : String(error);
+  try {
+    const said = JSON.parse(raw.slice(raw.indexOf('{'))) as Readonly<Record<string, string | undefined>>;
+    const { exception_type: kind, exception_message: text, position } = said;
+    if (kind !== undefined && text !== undefined)
+      return new DuckDbError(kind, text, position === undefined ? undefined : Number(position), error);
+  } catch {
+    // plain text
+  }
+  const [, kind = 'Unknown', text = raw] = /^([A-Z][A-Za-z ]*?) Error: ([\s\S]*)$/.exec(raw) ?? [];
+  return new DuckDbError(kind, text, undefined, error);
+}
 
 export class DuckDb {
   private closed = false;
@@ -82,7 +106,7 @@ export class DuckDb {
       const scans = new ScanRegistry(duck, options.feed ?? 'fast');
       scans.install(main);
       const db = new DuckDb(duck, database, main, side, scans, temp);
-      for (const sql of ["SET GLOBAL TimeZone = 'UTC'", 'SET lock_configuration = true']) {
+      for (const sql of ["SET GLOBAL TimeZone = 'UTC'", 'SET GLOBAL errors_as_json = true', 'SET lock_configuration = true']) {
         await duck.query(main, sql);
       }
       return db;
@@ -189,13 +213,16 @@ export class DuckDb {
    * the statement is run once more over to where it fails, with its rows only counted.
    */
   private async failure(running: Running): Promise<unknown> {
-    if (running.interrupted) return new DuckDbError('INTERRUPT Error: Interrupted!');
+    if (running.interrupted) return new DuckDbError('INTERRUPT', 'Interrupted!', undefined);
+    const before = 'SELECT count(COLUMNS(*)) FROM (';
     try {
-      await this.duck.query(this.main, `SELECT count(COLUMNS(*)) FROM (${running.sql}) AS t`);
+      await this.duck.query(this.main, `${before}${running.sql}) AS t`);
     } catch (error) {
-      return this.original(error);
+      const original = this.original(error);
+      if (!(original instanceof DuckDbError) || original.position === undefined) return original;
+      return new DuckDbError(original.kind, original.text, original.position - before.length, original.cause);
     }
-    return new DuckDbError('the engine stopped in the middle of the result');
+    return new DuckDbError('Unknown', 'the engine stopped in the middle of the result', undefined);
   }
 
   /** The engine may still wait for a scan: it is stopped and drained before anything of it is torn down. */

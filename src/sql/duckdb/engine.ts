@@ -2,7 +2,7 @@
  * The default engine: plans a statement (plan.ts), lends its scans to DuckDB, streams what comes back.
  */
 
-import { UsageError } from '../../errors.js';
+import { SqlError, UsageError } from '../../errors.js';
 import { type ColumnBatch, FixedColumn } from '../../io/column.js';
 import type { Catalog, Projection } from '../../tables/table.js';
 import { BIGINT } from '../../types.js';
@@ -58,7 +58,7 @@ class DuckDbEngine implements SqlEngine {
           snapshots,
           parameters: given,
           engine: {
-            serialize: t => db.scalar('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', t),
+            serialize: t => this.serialize(t),
             deserialize: t => db.scalar('SELECT json_deserialize_sql($1::VARCHAR::JSON)', t),
             describe: sql => db.describe(sql),
             scalar: (sql, parameter) => db.scalar(sql, parameter),
@@ -76,7 +76,8 @@ class DuckDbEngine implements SqlEngine {
         if (plan.parsed.explain === 'no') yield await this.run(plan, limits, open);
         else yield await this.explain(plan, meter, limits, open);
       } catch (error) {
-        throw limits.explain(error);
+        // what the engine could not even plan
+        throw limits.explain(error instanceof DuckDbError ? new SqlError('SQL_ERROR', error.text, { cause: error }) : error);
       } finally {
         await open.stream?.close();
         limits.end();
@@ -103,7 +104,7 @@ class DuckDbEngine implements SqlEngine {
     try {
       columns = await this.db.describe(plan.sql);
     } catch (error) {
-      throw error instanceof DuckDbError ? sqlErrorOf(error, plan) : error;
+      throw await this.ownError(error, plan, plan.sql);
     }
     if (columns.every(c => c.sql !== undefined)) return plan.sql;
     const names = columns.map((_, i) => `c${i}`);
@@ -116,14 +117,23 @@ class DuckDbEngine implements SqlEngine {
     try {
       const result = await this.db.stream(sql);
       open.stream = result;
-      return { columns: result.columns, batches: guarded(result.batches, plan, limits) };
+      return { columns: result.columns, batches: guarded(result.batches, limits, error => this.ownError(error, plan, sql)) };
     } catch (error) {
-      throw error instanceof DuckDbError ? sqlErrorOf(error, plan) : error;
+      throw await this.ownError(error, plan, sql);
     }
   }
 
   private async explain(plan: Plan, meter: ReadMeter, limits: Limits, open: Open): Promise<QueryResult> {
     let rows: number | undefined;
+  /** What the engine said of a statement, in our words. */
+  private async ownError(error: unknown, plan: Plan, sql: string): Promise<unknown> {
+    return error instanceof DuckDbError ? sqlErrorOf(error, plan, sql, text => this.serialize(text)) : error;
+  }
+
+  private serialize(text: string): Promise<string> {
+    return this.db.scalar('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', text);
+  }
+
     if (plan.parsed.explain === 'analyze') {
       rows = 0;
       const result = await this.stream(await this.returnable(plan), plan, limits, open);
@@ -199,13 +209,13 @@ function counting(scan: FeedScan): FeedScan {
 /** Batches whose errors are ours. */
 async function* guarded(
   batches: AsyncGenerator<ColumnBatch, void, void>,
-  plan: Plan,
   limits: Limits,
 ): AsyncGenerator<ColumnBatch, void, void> {
   try {
+  ownError: (error: unknown) => Promise<unknown>,
     yield* batches;
   } catch (error) {
-    throw limits.explain(error instanceof DuckDbError ? sqlErrorOf(error, plan) : error);
+    throw limits.explain(await ownError(error));
   }
 }
 
