@@ -111,3 +111,70 @@ export class InterruptedError extends StateQueryError {
     super('INTERRUPTED', 130, message);
   }
 }
+
+/** An error as plain data: what comes to another thread. */
+export interface PlainError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: PlainError | undefined;
+  /** of a StateQueryError */
+  readonly ours: (ErrorDetails & { readonly code: string; readonly exitCode: number }) | undefined;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+/** An error, and those behind it, as plain data. */
+export function plainError(error: unknown): PlainError {
+  const e = error instanceof Error ? error : new Error(String(error));
+  const { code, exitCode, file, offset, where, hint } = e as StateQueryError;
+  const defined = { ...(file !== undefined && { file }), ...(offset !== undefined && { offset }), ...(where !== undefined && { where }) };
+  return {
+    name: e.name,
+    message: e.message,
+    stack: e.stack,
+    cause: e.cause === undefined ? undefined : plainError(e.cause),
+    ours: e instanceof StateQueryError ? { code, exitCode, ...defined, ...(hint !== undefined && { hint }) } : undefined,
+    line: e instanceof SqlError ? e.line : undefined,
+    column: e instanceof SqlError ? e.column : undefined,
+  };
+}
+
+/** The error that `plainError` was made of: same class, place and words. */
+export function errorOf({ name, message, stack, cause, ours, line, column }: PlainError): Error {
+  const error = ours === undefined ? new Error(message) : ourError(message, ours, line, column);
+  const values = { name, stack, ...(cause === undefined ? {} : { cause: errorOf(cause) }) };
+  for (const [key, value] of Object.entries(values))
+    Object.defineProperty(error, key, { value, enumerable: false, configurable: true, writable: true });
+  return error;
+}
+
+function ourError(
+  message: string,
+  { code, exitCode, ...details }: ErrorDetails & { readonly code: string; readonly exitCode: number },
+  line: number | undefined,
+  column: number | undefined,
+): StateQueryError {
+  switch (exitCode) {
+    case 2:
+      return new UsageError(message, details);
+    case 3:
+      return new NotFoundError(message, details, code);
+    case 4:
+      return new IoError(message, details);
+    case 5:
+      return new CorruptError(message, details);
+    case 6:
+      return new UnsupportedError(message, details);
+    case 7:
+      return new SqlError(code as SqlErrorCode, message, {
+        ...details,
+        ...(line === undefined ? {} : { line }),
+        ...(column === undefined ? {} : { column }),
+      });
+    case 130:
+      return new InterruptedError(message);
+    default:
+      return new StateQueryError(code, exitCode, message, details);
+  }
+}

@@ -31,6 +31,7 @@ export {
 } from './sql/engine.js';
 export { type BuildOptions, buildStateInfo } from './stateinfo/build.js';
 export { decodeStateInfo, encodeStateInfo, readStateInfo, type StateInfo } from './stateinfo/message.js';
+export type { Opening, OpeningHooks } from './stateinfo/opening.js';
 export { type GatheredNames, gatherNames, type NameSources } from './stateinfo/sources.js';
 export { OpenedSnapshot, type OpenOptions, openSnapshot, type ProtoSetting, type TtlSetting } from './tables/snapshot.js';
 export type {
@@ -49,3 +50,4 @@ export type {
   TableSpec,
 } from './tables/table.js';
 export * from './types.js';
+export { openWithWorkers } from './workers/open.js';

@@ -3,11 +3,13 @@ import { parseRebase } from '../checkpoint/paths.js';
 import { CorruptError, UsageError } from '../errors.js';
 import type { ReadStats } from '../io/source.js';
 import { openClassPool } from '../java/jar.js';
+import type { Opening } from '../stateinfo/opening.js';
 import type { NameSources } from '../stateinfo/sources.js';
-import { type OpenedSnapshot, type OpenOptions, openSnapshot, type TtlSetting } from '../tables/snapshot.js';
-import { namesFor } from './names.js';
+import type { OpenedSnapshot, OpenOptions, TtlSetting } from '../tables/snapshot.js';
+import { openWithWorkers } from '../workers/open.js';
+import { nameSources } from './names.js';
 import type { ReadingFlags } from './options.js';
-import { protoOptions } from './proto.js';
+import { parseProtoType, protoOptions } from './proto.js';
 import type { Session } from './session.js';
 
 /** The snapshot that the command line names, else STATEQUERY_SNAPSHOT. @throws UsageError */
@@ -59,19 +61,41 @@ export async function openWith(
   stats?: ReadStats,
   more: NameSources = {},
 ): Promise<OpenedSnapshot> {
-  const options = openOptions(flags, session, stats);
-  return openSnapshot(path, { ...options, ...(await namesFor(path, flags, options, more)) });
+  const schemas = protoOptions(flags).proto?.schemas;
+  return openWithWorkers(openingOf(path, flags, more), {
+    warn: message => session.note(message),
+    schemas,
+    ...(stats === undefined ? {} : { stats }),
+  });
 }
 
-/** The reading options as the library has them. @throws UsageError */
-export function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
+/** What the reading options say of a snapshot. @throws UsageError */
+function openingOf(path: string, flags: ReadingFlags, more: NameSources): Opening {
+  const { jar, proto, protoType } = flags;
+  return {
+    path,
+    ...plainOptions(flags),
+    ...(jar.length === 0 ? {} : { jars: jar }),
+    ...(proto.length === 0 ? {} : { proto: { files: proto, types: protoType.flatMap(parseProtoType) } }),
+    names: { ...nameSources(flags), ...more },
+  };
+}
+
+function plainOptions(flags: ReadingFlags) {
   return {
     rebase: flags.rebase.map(parseRebase),
     ttl: flags.ttl.flatMap(parseTtl),
     verify: flags.verify,
     skipDamaged: flags.skipDamaged === true,
-    warn: message => session.note(message),
     ...(flags.asOf === undefined ? {} : { asOfMillis: parseInstant(flags.asOf) }),
+  };
+}
+
+/** The reading options as the library has them. @throws UsageError */
+export function openOptions(flags: ReadingFlags, session: Session, stats?: ReadStats): OpenOptions {
+  return {
+    ...plainOptions(flags),
+    warn: message => session.note(message),
     ...(flags.jar.length === 0 ? {} : { classes: openClassPool(flags.jar) }),
     ...protoOptions(flags),
     ...(stats === undefined ? {} : { stats }),

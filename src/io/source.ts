@@ -35,6 +35,19 @@ export class ReadStats {
     this.lastRead.set(path, this.reads);
   }
 
+  /** Counts what was read elsewhere, and the files that it was read from. */
+  add(counts: ReadCounts, files: readonly string[]): void {
+    this.reads += counts.reads;
+    this.bytesRead += counts.bytesRead;
+    this.entriesDecoded += counts.entriesDecoded;
+    for (const path of files) this.lastRead.set(path, this.reads);
+  }
+
+  /** The files that `since` counts. */
+  filesSince(mark: ReadMark = BEGINNING): string[] {
+    return [...this.lastRead].flatMap(([path, read]) => (read > mark.reads ? [path] : []));
+  }
+
   mark(): ReadMark {
     const { bytesRead, reads, entriesDecoded } = this;
     return { bytesRead, reads, entriesDecoded };

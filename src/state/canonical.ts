@@ -20,7 +20,7 @@ import { CompositeKeys, keyGroupBytes } from './composite-key.js';
 import type { EntryCursor, EntryFilter, KeyedHeader, KeyedStateReader, StateContext } from './entry.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { KeyFilter } from './key-filter.js';
-import { headerLimit, type KeyGroupPlace, keyGroupPlaces, wantedPlaces } from './key-groups.js';
+import { headerLimit, type KeyGroupPlace, keyGroupPlaces, placeRanges, wantedPlaces } from './key-groups.js';
 
 const END_OF_KEY_GROUP = 0xffff;
 const LAST_OF_STATE = 0x80;
@@ -34,6 +34,7 @@ export function openCanonical(handle: KeyGroupsHandle, source: ByteSource, conte
     layout: 'composite',
     backend: 'canonical',
     entries: filter => new CanonicalCursor(header, source, places, filter, context),
+    ranges: (filter, bytes) => placeRanges(places, filter, header.states.length, bytes),
     close: () => source.close(),
   };
 }

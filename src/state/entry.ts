@@ -122,6 +122,15 @@ export interface EntryCursor {
   close(): void;
 }
 
+/** Some of the entries of a reader: those of some states in the key groups [first, last]. */
+export interface EntryRange {
+  readonly states: readonly number[];
+  readonly first: number;
+  readonly last: number;
+  /** about how many bytes of files they take */
+  readonly bytes: number;
+}
+
 /** One opened keyed state handle. */
 export interface KeyedStateReader {
   readonly header: KeyedHeader;
@@ -129,6 +138,11 @@ export interface KeyedStateReader {
   /** `canonical`, `hashmap`, `rocksdb`, `forst`, `changelog` */
   readonly backend: string;
   entries(filter: EntryFilter): EntryCursor;
+  /**
+   * Ranges of about `bytes` each (a key group is not divided) that can be read one by one: their entries, in this order, are those of
+   * `entries(filter)`, and so is what is found damaged. Undefined: not to be divided.
+   */
+  ranges?(filter: EntryFilter, bytes: number): readonly EntryRange[] | undefined;
   /**
    * Changelogs: what the state of these ids lacks because only the job's own code could make it, in words. Reads all changes.
    */

@@ -49,6 +49,11 @@ export class HeapEntry {
     this.lastPart = this.value === undefined ? 'namespace' : 'value';
   }
 
+  /** every part ends by itself */
+  get bounded(): boolean {
+    return !this.key.unbounded && !this.namespace.unbounded && this.value?.unbounded !== true;
+  }
+
   /** `read` for step-over.ts: why a part took everything, if one did */
   readonly readFrom = (c: Cursor): string | undefined => {
     this.read(c);

@@ -23,7 +23,7 @@ import { readKeyedHeader, withWhere } from './header.js';
 import { HeapEntry } from './heap-entry.js';
 import { findEntries, findStates } from './heap-resync.js';
 import { KeyFilter } from './key-filter.js';
-import { headerLimit, type KeyGroupPlace, keyGroupPlaces, wantedPlaces } from './key-groups.js';
+import { headerLimit, type KeyGroupPlace, keyGroupPlaces, placeRanges, wantedPlaces } from './key-groups.js';
 import { stepOver } from './step-over.js';
 
 /** Opens a heap-native keyed state file. @param source is closed by the reader */
@@ -35,6 +35,11 @@ export function openHeap(handle: KeyGroupsHandle, source: ByteSource, context: S
     layout: 'heap',
     backend: 'hashmap',
     entries: filter => new HeapCursor(header, source, places, filter, context),
+    // where values have no end of their own, states and entries are looked for by what was seen in the key groups before
+    ranges: (filter, bytes) =>
+      header.states.every(state => new HeapEntry(header.key, state, context.codecs).bounded)
+        ? placeRanges(places, filter, header.states.length, bytes)
+        : undefined,
     close: () => source.close(),
   };
 }

@@ -12,6 +12,7 @@
 import type { KeyGroupsHandle } from '../checkpoint/handles.js';
 import { CorruptError } from '../errors.js';
 import type { ByteSource } from '../io/source.js';
+import type { EntryFilter, EntryRange } from './entry.js';
 
 export interface KeyGroupPlace {
   readonly keyGroup: number;
@@ -67,4 +68,37 @@ export function wantedPlaces(
     runEnds[i] = i + 1 < wanted.length && wanted[i + 1].start === wanted[i].end ? runEnds[i + 1] : wanted[i].end;
   }
   return { places: wanted, runEnds };
+}
+
+/** Key groups with what they take, ascending, put together to ranges of about `bytes`. */
+export function rangesOf(
+  keyGroups: Iterable<{ readonly keyGroup: number; readonly bytes: number }>,
+  states: readonly number[],
+  bytes: number,
+): EntryRange[] {
+  const ranges: EntryRange[] = [];
+  let open: { first: number; last: number; bytes: number } | undefined;
+  for (const { keyGroup, bytes: more } of keyGroups) {
+    if (open === undefined) open = { first: keyGroup, last: keyGroup, bytes: more };
+    else {
+      open.last = keyGroup;
+      open.bytes += more;
+    }
+    if (open.bytes >= bytes) {
+      ranges.push({ states, ...open });
+      open = undefined;
+    }
+  }
+  if (open !== undefined) ranges.push({ states, ...open });
+  return ranges;
+}
+
+/** EntryRanges of a file of key groups, which has all states in each. */
+export function placeRanges(places: readonly KeyGroupPlace[], filter: EntryFilter, states: number, bytes: number): readonly EntryRange[] {
+  const ids = filter.states === undefined ? Array.from({ length: states }, (_, i) => i) : [...filter.states];
+  return rangesOf(
+    wantedPlaces(places, filter.keyGroups).places.map(({ keyGroup, start, end }) => ({ keyGroup, bytes: end - start })),
+    ids,
+    bytes,
+  );
 }

@@ -16,10 +16,11 @@ import { CorruptError } from '../errors.js';
 import { ColumnFamily } from '../sst/column-family.js';
 import type { Visible } from '../sst/visible.js';
 import { CompositeKeys, keyGroupBytes } from './composite-key.js';
-import type { EntryCursor, EntryFilter, KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from './entry.js';
+import type { EntryCursor, EntryFilter, EntryRange, KeyedHeader, KeyedStateReader, RegisteredState, StateContext } from './entry.js';
 import { instanceBackend } from './forst.js';
 import { readKeyedHeader, withWhere } from './header.js';
 import { KeyFilter } from './key-filter.js';
+import { rangesOf } from './key-groups.js';
 import { type FamilyFiles, liveTables } from './rocksdb-files.js';
 import { type KeyRange, keyGroupRuns, keyRange, lookupRanges } from './rocksdb-ranges.js';
 
@@ -39,6 +40,12 @@ export function openRocksdbState(handle: IncrementalHandle, context: StateContex
     entries(filter) {
       database ??= new Database(handle, header, context);
       return new RocksdbCursor(database, handle, header, keys, filter, context);
+    },
+    ranges(filter, bytes) {
+      // a table's number of entries is only checked where it is read from end to end: without checksums that is wanted
+      if (!context.verify) return undefined;
+      database ??= new Database(handle, header, context);
+      return database.ranges(header, filter, bytes);
     },
     close() {
       database?.close();
@@ -122,6 +129,25 @@ class Database {
   /** bytes of a state's tables, when the MANIFEST says them */
   size(state: RegisteredState): number {
     return this.families.get(columnFamilyName(state))?.files.reduce((sum, file) => sum + (file.size ?? 0), 0) ?? 0;
+  }
+
+  /** Each state for itself, its tables' bytes spread evenly over the key groups; undefined without a MANIFEST. */
+  ranges(header: KeyedHeader, filter: EntryFilter, bytes: number): readonly EntryRange[] | undefined {
+    if (!this.complete) return undefined;
+    const { first, count } = this.handle.range;
+    const keyGroups = Array.from({ length: count }, (_, i) => first + i).filter(
+      keyGroup => filter.keyGroups === undefined || filter.keyGroups.has(keyGroup),
+    );
+    return header.states
+      .filter(state => filter.states === undefined || filter.states.has(state.id))
+      .flatMap(state => {
+        const each = this.size(state) / count;
+        return rangesOf(
+          keyGroups.map(keyGroup => ({ keyGroup, bytes: each })),
+          [state.id],
+          bytes,
+        );
+      });
   }
 
   close(): void {

@@ -47,53 +47,75 @@ export class BatchWriter {
 const CLOCK_STEPS = 16;
 const QUIET_MS = 100;
 
-/**
- * A scan over something that writes rows: `step` adds zero or more rows to the writer and returns false when nothing is
- * left. It is called until the batch is full, so a step should add few rows.
- */
+/** Batches out of something that writes rows: `step` adds zero or more rows to the writer and returns false when nothing is left. */
+export class BatchSteps {
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    private readonly writer: BatchWriter,
+    private readonly step: () => boolean,
+  ) {}
+
+  /**
+   * The next batch of at most `most` rows; undefined at the end. Rows before what cannot be read are handed out before that is
+   * thrown, wherever batches begin and end.
+   */
+  next(most = Number.POSITIVE_INFINITY): ColumnBatch | undefined {
+    const { writer } = this;
+    if (this.failure !== undefined) throw this.failure.error;
+    writer.clear();
+    writer.target = Math.min(BATCH_ROWS, most);
+    let steps = 0;
+    let quietUntil = 0;
+    try {
+      while (writer.rows < writer.target) {
+        if (writer.rows === 0 && ++steps % CLOCK_STEPS === 0) {
+          const now = Date.now();
+          if (quietUntil === 0) quietUntil = now + QUIET_MS;
+          else if (now > quietUntil) return { length: 0, columns: writer.columns };
+        }
+        if (!this.step()) break;
+      }
+    } catch (error) {
+      this.failure = { error };
+      writer.rollback();
+      if (writer.rows === 0) throw error;
+    }
+    const length = Math.min(writer.rows, most);
+    return length === 0 ? undefined : { length, columns: writer.columns };
+  }
+}
+
+/** A scan over something that writes rows; see BatchSteps. A step should add few rows. */
 export function scanOf(writer: BatchWriter, step: () => boolean, close: () => void, limit = Number.POSITIVE_INFINITY): Scan {
+  const steps = new BatchSteps(writer, step);
   let left = limit;
-  let ended = left <= 0;
   let closed = false;
   const end = () => {
-    ended = true;
-    if (!closed) {
-      closed = true;
-      if (writer.onCut !== undefined && writer.columns.some(wasCut)) writer.onCut();
-      close();
-    }
+    left = 0;
+    if (closed) return;
+    closed = true;
+    if (writer.onCut !== undefined && writer.columns.some(wasCut)) writer.onCut();
+    close();
   };
   return {
     next(): ColumnBatch | undefined {
-      if (ended) {
+      if (left <= 0) {
         end();
         return undefined;
       }
-      writer.clear();
-      writer.target = Math.min(BATCH_ROWS, left);
-      let steps = 0;
-      let quietUntil = 0;
       try {
-        while (writer.rows < BATCH_ROWS && writer.rows < left) {
-          if (writer.rows === 0 && ++steps % CLOCK_STEPS === 0) {
-            const now = Date.now();
-            if (quietUntil === 0) quietUntil = now + QUIET_MS;
-            else if (now > quietUntil) return { length: 0, columns: writer.columns };
-          }
-          if (!step()) {
-            end();
-            break;
-          }
+        const batch = steps.next(left);
+        if (batch === undefined) end();
+        else {
+          left -= batch.length;
+          if (left <= 0) end();
         }
+        return batch;
       } catch (error) {
         end();
         throw error;
       }
-      const length = Math.min(writer.rows, left);
-      left -= length;
-      if (left <= 0) end();
-      if (length === 0) return undefined;
-      return { length, columns: writer.columns };
     },
     close: end,
   };

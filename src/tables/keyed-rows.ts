@@ -5,6 +5,7 @@
  * columns once a row. Nothing is decoded that no column asked for, except what has to be stepped over to find the next
  * element (state/entry.ts says what stands where).
  */
+import type { KeyedHandle, StreamHandle } from '../checkpoint/handles.js';
 import { CorruptError, SqlError, StateQueryError } from '../errors.js';
 import type { BytesColumn, Column, FixedColumn } from '../io/column.js';
 import { Cursor } from '../io/cursor.js';
@@ -13,7 +14,7 @@ import type { ReadStats } from '../io/source.js';
 import type { Codec } from '../serializers/codec.js';
 import { opaqueJson } from '../serializers/opaque.js';
 import { compileDecoder, type Decoder } from '../serializers/wire.js';
-import type { EntryCursor, EntryFilter, KeyedStateReader, StateContext } from '../state/entry.js';
+import type { EntryCursor, EntryFilter, EntryRange, KeyedStateReader, StateContext } from '../state/entry.js';
 import { JsonText } from '../types.js';
 import type { BatchWriter } from './batch.js';
 import { type KeyedPart, type OperatorStates, openPart, type StateVariant } from './states.js';
@@ -89,6 +90,13 @@ function oneByOne(filter: EntryFilter, states: ReadonlySet<number>): readonly En
   return [...states].sort((a, b) => a - b).map(id => ({ ...filter, states: new Set([id]) }));
 }
 
+/** The entries of a filter that a range has. */
+function within(filter: EntryFilter, { states, first, last }: EntryRange): EntryFilter {
+  const wanted = filter.keyGroups;
+  const inside = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(keyGroup => wanted?.has(keyGroup) !== false);
+  return { ...filter, states: new Set(states), keyGroups: new Set(inside) };
+}
+
 /** Entries of a step that may have no rows at all. */
 const MAX_PULL = 4096;
 
@@ -100,12 +108,38 @@ function rowEach({ shape }: StateVariant, reader: KeyedStateReader): boolean {
   return shape.form === 'single' || (shape.form === 'map' && reader.layout === 'composite');
 }
 
+/** A part, or a range of its entries: what can be read for itself. Plain data. */
+export interface Piece {
+  /** among the parts of the pump */
+  readonly part: number;
+  /** undefined: all of the part */
+  readonly range?: EntryRange;
+}
+
+/** Bytes of the files behind a handle, as far as it says them. */
+function handleBytes(handle: KeyedHandle): number {
+  switch (handle.kind) {
+    case 'key-groups':
+      return streamBytes(handle.stream);
+    case 'incremental':
+      return [...handle.shared, ...handle.private].reduce((sum, file) => sum + streamBytes(file.stream), 0);
+    default:
+      return 0;
+  }
+}
+
+const streamBytes = (stream: StreamHandle): number => ('size' in stream ? Math.max(0, stream.size) : 0);
+
 /** Walks the parts; `step()` adds the rows of one entry and says whether there was one. */
 export class KeyedPump {
   private readonly parts: { readonly states: OperatorStates; readonly part: KeyedPart }[];
+  /** pieces to be read, undefined: all parts */
+  private queue: Piece[];
   private slices: readonly number[] | undefined;
   private slice = 0;
   private filter: EntryFilter | undefined;
+  /** what is wanted of the open part */
+  private whole: EntryFilter | undefined;
   /** filters of the same part to go on with when the entries of this one end; `behind`: damage, see `goOn` */
   private readonly pending: { readonly filter: EntryFilter; readonly behind: boolean }[] = [];
   /** key group of the last entry that could be read, of the current filter */
@@ -114,7 +148,8 @@ export class KeyedPump {
   private failures = 0;
   private lastDamage = '';
   private states: OperatorStates | undefined;
-  private next = 0;
+  /** the open one among the parts */
+  private open = -1;
   private reader: KeyedStateReader | undefined;
   private entries: EntryCursor | undefined;
   private byState: (VariantPlan | undefined)[] = [];
@@ -130,6 +165,7 @@ export class KeyedPump {
     this.parts = plan.operators.flatMap(states =>
       states.keyed.filter(part => !part.raw || plan.timers === true).map(part => ({ states, part })),
     );
+    this.queue = this.parts.map((_, part) => ({ part }));
     this.row = {
       part: undefined as unknown as KeyedPart,
       variant: undefined as unknown as StateVariant,
@@ -147,6 +183,43 @@ export class KeyedPump {
       namespaceEnd: 0,
       timerAt: -1,
     };
+  }
+
+  /** Bytes of the files of all parts, as `_metadata` says. */
+  get bytes(): number {
+    return this.parts.reduce((sum, { part }) => sum + handleBytes(part.handle), 0);
+  }
+
+  /**
+   * What there is to read, in pieces of about `bytes`: their rows, in this order, are all rows. Opens the parts; what cannot be
+   * opened is a piece that says so when it is read.
+   */
+  pieces(bytes: number): readonly Piece[] {
+    const pieces: Piece[] = [];
+    for (let part = 0; part < this.parts.length; part++) {
+      try {
+        if (!this.enter(part)) continue;
+        const { reader, whole, slices } = this;
+        const ranges = whole === undefined || whole.keys !== undefined || slices !== undefined ? undefined : reader?.ranges?.(whole, bytes);
+        if (ranges === undefined) pieces.push({ part });
+        else for (const range of ranges) pieces.push({ part, range });
+      } catch (error) {
+        if (!(error instanceof StateQueryError)) throw error;
+        pieces.push({ part });
+      } finally {
+        this.closePart();
+      }
+    }
+    return pieces;
+  }
+
+  /** Goes on with a piece, and nothing behind it; `step()` is then false at its end. */
+  begin(piece: Piece): void {
+    this.queue = [piece];
+    this.pending.length = 0;
+    this.slice = this.slices?.length ?? 0;
+    this.endEntries();
+    this.lastDamage = '';
   }
 
   /** Adds the rows of entries until the writer has what it is to have. @returns whether the entries may have more */
@@ -244,14 +317,13 @@ export class KeyedPump {
 
   close(): void {
     this.closePart();
-    this.next = this.parts.length;
+    this.queue = [];
   }
 
+  /** The part stays open: the next piece may be of it. */
   private endEntries(): void {
     this.entries?.close();
     this.entries = undefined;
-    if (this.pending.length > 0) return;
-    if (this.slices === undefined || this.slice >= this.slices.length) this.closePart();
   }
 
   private closePart(): void {
@@ -261,6 +333,8 @@ export class KeyedPump {
     this.reader = undefined;
     this.slices = undefined;
     this.filter = undefined;
+    this.whole = undefined;
+    this.open = -1;
     this.pending.length = 0;
     this.lastGroup = -1;
     this.failures = 0;
@@ -277,51 +351,64 @@ export class KeyedPump {
       this.entries = reader.entries({ ...filter, keyGroups: new Set([keyGroup]) });
       return true;
     }
-    this.closePart();
     return false;
   }
 
   private openNext(): boolean {
     if (this.openPending() || this.openSlice()) return true;
-    while (this.next < this.parts.length) {
-      const { states, part } = this.parts[this.next++];
-      const problem = states.problems.find(p => p.kind === (part.raw ? 'raw-keyed' : 'keyed') && p.subtask === part.subtask);
-      if (problem !== undefined) throw problem.error;
-      this.row.part = part;
-      const reader = openPart(part, this.context.contextOf(part));
-      this.reader = reader;
-      const wanted = new Set<number>();
-      const variants: StateVariant[] = [];
-      this.byState = [];
-      for (const state of reader.header.states) {
-        const variant = states.variantOf(reader.header.key, state);
-        const plan = variant === undefined ? undefined : this.plan.planOf(variant);
-        if (plan === undefined) continue;
-        wanted.add(state.id);
-        variants.push(plan.variant);
-        this.byState[state.id] = plan;
-      }
-      const narrowed = wanted.size === 0 ? undefined : this.plan.filterOf(part, variants);
-      if (narrowed === undefined) {
-        this.closePart();
-        continue;
-      }
-      const { values, split = true, counts } = this.plan;
-      this.filter = { states: wanted, values, split, ...narrowed };
-      this.counting = counts === true && !this.context.skipDamaged && variants.every(v => rowEach(v, reader));
-      this.states = states;
-      this.slices = this.plan.slicesOf?.(part, states);
+    for (let piece = this.queue.shift(); piece !== undefined; piece = this.queue.shift()) {
+      if (piece.part !== this.open && !this.enter(piece.part)) continue;
+      const { whole, row } = this;
+      if (whole === undefined) continue;
       this.slice = 0;
       if (this.slices !== undefined) {
         if (this.openSlice()) return true;
         continue;
       }
+      const filter = piece.range === undefined ? whole : within(whole, piece.range);
       // the states of tables one by one, so that damage in one does not hide the others
-      const filters = this.context.skipDamaged && part.handle.kind === 'incremental' ? oneByOne(this.filter, wanted) : [this.filter];
+      const { skipDamaged } = this.context;
+      const filters = skipDamaged && row.part.handle.kind === 'incremental' ? oneByOne(filter, filter.states ?? new Set()) : [filter];
       this.pending.push(...filters.map(filter => ({ filter, behind: false })));
       if (this.openPending()) return true;
     }
+    this.closePart();
     return false;
+  }
+
+  /** Opens a part. @returns whether anything of it is wanted */
+  private enter(index: number): boolean {
+    this.closePart();
+    const { states, part } = this.parts[index];
+    const problem = states.problems.find(p => p.kind === (part.raw ? 'raw-keyed' : 'keyed') && p.subtask === part.subtask);
+    if (problem !== undefined) throw problem.error;
+    this.row.part = part;
+    const reader = openPart(part, this.context.contextOf(part));
+    this.reader = reader;
+    const wanted = new Set<number>();
+    const variants: StateVariant[] = [];
+    this.byState = [];
+    for (const state of reader.header.states) {
+      const variant = states.variantOf(reader.header.key, state);
+      const plan = variant === undefined ? undefined : this.plan.planOf(variant);
+      if (plan === undefined) continue;
+      wanted.add(state.id);
+      variants.push(plan.variant);
+      this.byState[state.id] = plan;
+    }
+    const narrowed = wanted.size === 0 ? undefined : this.plan.filterOf(part, variants);
+    if (narrowed === undefined) {
+      this.closePart();
+      return false;
+    }
+    const { values, split = true, counts } = this.plan;
+    this.whole = { states: wanted, values, split, ...narrowed };
+    this.filter = this.whole;
+    this.counting = counts === true && !this.context.skipDamaged && variants.every(v => rowEach(v, reader));
+    this.states = states;
+    this.slices = this.plan.slicesOf?.(part, states);
+    this.open = index;
+    return true;
   }
 
   private expand(entry: EntryCursor): void {

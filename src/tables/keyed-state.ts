@@ -4,7 +4,7 @@
 import type { FixedColumn } from '../io/column.js';
 import { wireOf } from '../serializers/wire.js';
 import { JSON_TYPE, type SqlType, sameType, Timestamp, VARCHAR } from '../types.js';
-import { BatchWriter, scanOf } from './batch.js';
+import { BatchWriter } from './batch.js';
 import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import {
@@ -19,11 +19,12 @@ import {
   type KeyedRow,
   type VariantPlan,
 } from './keyed-rows.js';
+import { PieceScan, scanPieces } from './pieces.js';
 import { restrictionFilters, selectStates, variantMightMatch } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { KEYED_COLUMNS, KEYED_RAW_COLUMNS } from './spec.js';
 import { type StateVariant, unifyTypes } from './states.js';
-import type { BoundColumn, BoundTable, Filter, Projection, Scan, Table, TableSpec } from './table.js';
+import type { BoundColumn, BoundTable, Filter, Projection, ScanRequest, Table, TableSpec } from './table.js';
 
 export const KEYED_STATE: TableSpec = {
   name: 'keyed_state',
@@ -83,21 +84,20 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
       const variants = operators.flatMap(o => o.variants.filter(keyed(narrowing)));
       const columns = bindColumns(spec, variants, DYNAMIC);
       const typed = new Map(columns.map(c => [c.name, c.mixed ? undefined : c.type]));
-      return {
-        columns,
-        scan: (request): Scan => {
-          const filters = [...narrowing, ...request.filters];
-          const kept = selectStates(
-            operators.map(o => o.operator),
-            o => snapshot.statesOf(o),
-            filters,
-          );
-          const fillsOf = (variant: StateVariant) => request.columns.map(p => keyedFill(snapshot, variant, p, typed));
-          const plans = new Map<StateVariant, VariantPlan | undefined>(
-            variants.filter(keyed(filters)).map(variant => [variant, { variant, fills: fillsOf(variant) }]),
-          );
-          const constants = request.constants === true;
-          const writer = new BatchWriter(
+      const pieces = (request: ScanRequest): PieceScan => {
+        const filters = [...narrowing, ...request.filters];
+        const kept = selectStates(
+          operators.map(o => o.operator),
+          o => snapshot.statesOf(o),
+          filters,
+        );
+        const fillsOf = (variant: StateVariant) => request.columns.map(p => keyedFill(snapshot, variant, p, typed));
+        const plans = new Map<StateVariant, VariantPlan | undefined>(
+          variants.filter(keyed(filters)).map(variant => [variant, { variant, fills: fillsOf(variant) }]),
+        );
+        const constants = request.constants === true;
+        const newWriter = () =>
+          new BatchWriter(
             request.columns.map(p => projectedType(columns, p)),
             snapshot.timesCut,
             {
@@ -106,31 +106,31 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
               constants,
             },
           );
-          const needed = request.columns.map(p => p.name);
-          const pump = new KeyedPump(
-            {
-              operators: kept,
-              planOf(variant) {
-                if (!plans.has(variant)) {
-                  plans.set(variant, keyed(filters)(variant) ? { variant, fills: fillsOf(variant) } : undefined);
-                }
-                return plans.get(variant);
-              },
-              filterOf: (part, wanted) => keyFilterOf(snapshot, part, wanted, filters, typed),
-              values: needed.some(n => VALUE_COLUMNS.has(n)),
-              split: needed.some(n => KEY_COLUMN.test(n)),
-              counts: needed.length === 0,
+        const writer = newWriter();
+        const needed = request.columns.map(p => p.name);
+        const pump = new KeyedPump(
+          {
+            operators: kept,
+            planOf(variant) {
+              if (!plans.has(variant)) {
+                plans.set(variant, keyed(filters)(variant) ? { variant, fills: fillsOf(variant) } : undefined);
+              }
+              return plans.get(variant);
             },
-            snapshot.pumpContext,
-            writer,
-          );
-          return scanOf(
-            writer,
-            () => pump.step(),
-            () => pump.close(),
-            request.limit,
-          );
-        },
+            filterOf: (part, wanted) => keyFilterOf(snapshot, part, wanted, filters, typed),
+            values: needed.some(n => VALUE_COLUMNS.has(n)),
+            split: needed.some(n => KEY_COLUMN.test(n)),
+            counts: needed.length === 0,
+          },
+          snapshot.pumpContext,
+          writer,
+        );
+        return new PieceScan(pump, writer, () => newWriter().columns);
+      };
+      return {
+        columns,
+        scan: request => scanPieces(pieces(request), snapshot.pieceContext, { table: spec.name, restrictions, columns, request }),
+        pieces,
         explain: request => {
           const filters = [...narrowing, ...request.filters];
           const kept = selectStates(snapshot.operators, o => snapshot.statesOf(o), filters);

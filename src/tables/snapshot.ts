@@ -23,6 +23,7 @@ import { type SnapshotFacts, snapshotFacts } from './facts.js';
 import { operatorHint, topologyText } from './hint.js';
 import type { PumpContext } from './keyed-rows.js';
 import { nameOperators } from './names.js';
+import type { PieceContext, ScanWorkers } from './pieces.js';
 import {
   type KeyedPart,
   type OperatorStates,
@@ -55,6 +56,8 @@ export interface OpenOptions {
   /** One line for the user. */
   readonly warn?: (message: string) => void;
   readonly stats?: ReadStats;
+  /** threads for big scans; they are ended with the snapshot */
+  readonly workers?: ScanWorkers;
 }
 
 /** `--ttl [operator.]state=DURATION` */
@@ -90,6 +93,7 @@ export class OpenedSnapshot {
   readonly files: SnapshotFiles;
   readonly catalog: Catalog;
   readonly pumpContext: PumpContext;
+  readonly pieceContext: PieceContext;
   readonly pushdown: boolean;
   readonly asOfMillis: bigint;
   /** what --skip-damaged passed over */
@@ -112,6 +116,12 @@ export class OpenedSnapshot {
     this.pushdown = options.pushdown ?? true;
     this.asOfMillis = options.asOfMillis ?? BigInt(Date.now());
     this.catalog = catalogOf(this);
+    this.pieceContext = {
+      workers: options.workers,
+      stats,
+      skipDamaged: options.skipDamaged === true,
+      warn: message => this.warn(message),
+    };
     this.pumpContext = {
       contextOf: part => this.contextOf(part),
       stats,
@@ -234,6 +244,7 @@ export class OpenedSnapshot {
   }
 
   close(): void {
+    this.options.workers?.close();
     this.files.close();
   }
 }

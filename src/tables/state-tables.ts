@@ -154,6 +154,7 @@ function unionTable(snapshot: OpenedSnapshot, name: string, operator: OperatorVi
                 bound.find(c => c.name === p.name)?.mixed === true && p.form === 'value' ? { name: p.name, form: 'json' as const } : p,
               ),
             filters: request.filters.filter((f: Filter) => table.columns.some(c => c.name === f.column)),
+            ...(request.threads === undefined ? {} : { threads: request.threads }),
           },
         };
       };

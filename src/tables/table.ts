@@ -10,6 +10,7 @@
 import type { ColumnBatch } from '../io/column.js';
 import type { ReadStats } from '../io/source.js';
 import type { SqlType } from '../types.js';
+import type { PieceScan } from './pieces.js';
 
 /** A column as the contract declares it; `dynamic` types depend on the states a query can touch. */
 export interface ColumnSpec {
@@ -88,6 +89,8 @@ export interface ScanRequest {
   readonly limit?: number;
   /** the reader understands BytesColumn.constant, and AbsentColumn in place of a column */
   readonly constants?: boolean;
+  /** threads that may decode, where the snapshot has any (OpenOptions.workers); 1 when left out */
+  readonly threads?: number;
 }
 
 export interface Scan {
@@ -134,11 +137,13 @@ export interface BoundTable {
   explain(request: ScanRequest): ScanExplanation;
   /** rows, when known without a scan */
   readonly rowCount?: number;
+  /** Tells the user when no value of a column has a field of this name, where that is known. */
+  remarkField?(column: string, field: string): void;
+  /** the scan to be read piece by piece, where the table has such (pieces.ts) */
+  pieces?(request: ScanRequest): PieceScan;
 }
 
 export interface Table {
-  /** Tells the user when no value of a column has a field of this name, where that is known. */
-  remarkField?(column: string, field: string): void;
   readonly spec: TableSpec;
   bind(restrictions: readonly Restriction[]): BoundTable;
 }

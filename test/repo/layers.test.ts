@@ -24,6 +24,7 @@ const LAYERS = [
   'inspect',
   'stateinfo',
   'check',
+  'workers',
   'sql',
   'output',
   'cli',

@@ -23,6 +23,7 @@ import type { RelationColumn } from '../relations.js';
 import { selectRows } from '../select-rows.js';
 import { nearest } from '../suggest.js';
 import type { StatementText } from '../text.js';
+import { decodingThreads } from '../threads.js';
 import { Typing } from '../typing.js';
 import { castText } from './casts.js';
 import { orderOf } from './compare.js';
@@ -142,7 +143,12 @@ class SubsetRun {
     }
     const counts = outputs === 'count';
     const limit = test === undefined && order.length === 0 && !counts ? query.limit : undefined;
-    const request: ScanRequest = { columns: scanned, filters, ...(limit === undefined ? {} : { limit }) };
+    const request: ScanRequest = {
+      columns: scanned,
+      filters,
+      threads: decodingThreads(this.options.threads),
+      ...(limit === undefined ? {} : { limit }),
+    };
     const rows = this.rows(() => bound.scan(request), test);
     const result = answer(rows, outputs, query, order);
     const scans = (): readonly ExplainedScan[] => {

@@ -12,6 +12,7 @@ import { type Explanation, explainScan, explanationRows, ReadMeter } from '../ex
 import { statementsOf } from '../parse.js';
 import { type Plan, planStatement } from '../plan.js';
 import { COUNT_COLUMN, type ScanColumn, type ScanUse } from '../scan-use.js';
+import { decodingThreads } from '../threads.js';
 import { DuckDb, DuckDbError, type ResultStream } from './duckdb.js';
 import { sqlErrorOf } from './errors.js';
 import { Limits } from './limits.js';
@@ -19,8 +20,8 @@ import { type FeedScan, type FeedSource, SCAN_FUNCTION } from './scans.js';
 
 export async function openDuckDbEngine(options: EngineOptions = {}): Promise<SqlEngine> {
   const db = await DuckDb.open({
-    // a scan is one thread's; a second one would only wait, at full speed
-    threads: options.threads ?? 1,
+    // it pulls from scans, which one thread hands out; a second one would only wait, at full speed
+    threads: 1,
     memoryLimit: options.memoryLimit,
     spill: options.spill,
     feed: options.safeFeed ? 'safe' : 'fast',
@@ -48,6 +49,7 @@ class DuckDbEngine implements SqlEngine {
     const given = new Map([...parameters].map(([name, value]) => [name.toLowerCase(), value]));
     const unused = new Set(given.keys());
     const statements = statementsOf(text);
+    const threads = decodingThreads(this.options.threads);
     for (const [i, statement] of statements.entries()) {
       const { db } = this;
       const limits = new Limits(db, this.options);
@@ -70,7 +72,7 @@ class DuckDbEngine implements SqlEngine {
         if (i === statements.length - 1 && unused.size > 0)
           throw new UsageError(`no statement has the parameter $${[...unused][0]}`, { hint: 'it is written $name in the statement' });
         for (const scan of plan.scans) {
-          db.scans.register(scan.id, sourceOf(scan));
+          db.scans.register(scan.id, sourceOf(scan, threads));
           open.ids.push(scan.id);
         }
         if (plan.parsed.explain === 'no') yield await this.run(plan, limits, open);
@@ -155,10 +157,10 @@ function explainUse(scan: ScanUse) {
 }
 
 /** A scan of the plan as the table function wants it. */
-function sourceOf(scan: ScanUse): FeedSource {
+function sourceOf(scan: ScanUse, threads: number): FeedSource {
   const { columns } = scan;
   const { filters, limit } = scan.request();
-  const limited = limit === undefined ? {} : { limit };
+  const limited = limit === undefined ? { threads } : { threads, limit };
   if (scan.counted)
     return { columns: [{ name: COUNT_COLUMN, type: BIGINT }], open: () => counting(scan.bound.scan({ columns: [], filters, ...limited })) };
   return {

@@ -1,0 +1,132 @@
+/**
+ * Scans that several threads read: rows, their order, errors, remarks and what was counted are those of one thread, for every backend,
+ * with pieces of one key group each.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StateQueryError } from '../../src/errors.js';
+import { columnValue } from '../../src/io/column.js';
+import { ReadStats } from '../../src/io/source.js';
+import { openAs } from '../../src/stateinfo/opening.js';
+import type { OpenedSnapshot } from '../../src/tables/snapshot.js';
+import type { Scan, ScanRequest } from '../../src/tables/table.js';
+import { type PoolOptions, WorkerPool } from '../../src/workers/pool.js';
+import { fixture } from './support.js';
+import { type BuiltWorker, buildWorker } from './worker-file.js';
+
+let worker: BuiltWorker;
+beforeAll(async () => {
+  worker = await buildWorker();
+});
+afterAll(() => worker.remove());
+
+interface Opened {
+  readonly snapshot: OpenedSnapshot;
+  readonly stats: ReadStats;
+  readonly remarks: string[];
+}
+
+async function open(path: string, options: PoolOptions = {}): Promise<Opened> {
+  const remarks: string[] = [];
+  const stats = new ReadStats();
+  const opening = { path, asOfMillis: 1_700_000_000_000n };
+  const workers = new WorkerPool(opening, { threshold: 0, pieceBytes: 1, file: worker.file, only: true, ...options });
+  const snapshot = await openAs(opening, { stats, workers, warn: message => remarks.push(message) });
+  return { snapshot, stats, remarks };
+}
+
+interface Answer {
+  readonly rows: readonly string[];
+  readonly error: unknown;
+  readonly remarks: readonly string[];
+  readonly entries: number;
+}
+
+function text(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v instanceof Uint8Array ? Buffer.from(v).toString('hex') : v)) ?? ''
+  );
+}
+
+function drain(scan: Scan, rows: string[], columns: number): void {
+  try {
+    for (let batch = scan.next(); batch !== undefined; batch = scan.next()) {
+      for (let row = 0; row < batch.length; row++) rows.push(batch.columns.map(c => text(columnValue(c, row))).join('|'));
+      expect(batch.columns.length).toBe(columns);
+    }
+  } finally {
+    scan.close();
+  }
+}
+
+function errorText(error: unknown): unknown {
+  if (!(error instanceof StateQueryError)) throw error;
+  const { name, code, exitCode, message, file, offset, where, hint } = error;
+  return { class: Object.getPrototypeOf(error).name, name, code, exitCode, message, file, offset, where, hint };
+}
+
+function answer(opened: Opened, table: string, threads: number, request: Partial<ScanRequest> = {}, only?: readonly string[]): Answer {
+  const bound = opened.snapshot.catalog.find(table)?.bind([]);
+  if (bound === undefined) throw new Error(`no table ${table}`);
+  const columns = bound.columns
+    .filter(c => only === undefined || only.includes(c.name))
+    .map(c => ({ name: c.name, form: c.mixed ? ('json' as const) : ('value' as const) }));
+  const rows: string[] = [];
+  const before = opened.stats.mark();
+  let error: unknown;
+  try {
+    drain(bound.scan({ columns, filters: [], threads, ...request }), rows, request.columns?.length ?? columns.length);
+  } catch (thrown) {
+    error = errorText(thrown);
+  }
+  return { rows, error, remarks: [...opened.remarks], entries: opened.stats.since(before).entriesDecoded };
+}
+
+const SNAPSHOTS = [
+  '1.15-kinds-hashmap-canonical',
+  '1.15-small-rocksdb-incremental',
+  '1.17-small-hashmap-checkpoint-inline',
+  '1.17-small-hashmap-native-snappy',
+  '1.20-kinds-hashmap-native',
+  '1.20-kinds-rocksdb-canonical',
+  '1.20-nulls-hashmap-native',
+  '2.3-keyed-rocksdb-native-p1',
+  '2.3-kinds-forst-incremental-v2async-p1',
+  '2.3-kinds-hashmap-canonical-snappy',
+  '2.3-kinds-hashmap-checkpoint-changelog-nomat',
+  '2.3-kinds-rocksdb-incremental-p1',
+  '2.3-levels-rocksdb-incremental',
+  '2.3-small-forst-incremental',
+  '2.3-small-hashmap-checkpoint-changelog',
+  '2.3-small-hashmap-checkpoint-merged',
+  '2.3-small-hashmap-checkpoint-rescaled2to3',
+  '2.3-small-hashmap-native-p4-mp4096',
+  '2.3-small-rocksdb-canonical-heaptimers',
+  '2.3-small-rocksdb-incremental-changelog',
+  '2.3-small-rocksdb-incremental-merged-across',
+  '2.3-small-rocksdb-incremental-mp32768',
+  '2.3-windows-rocksdb-native-p1',
+];
+
+/** Pieces of one key group, or of several where there are thousands. */
+const pieceBytes = (name: string): number => (/mp32768/.test(name) ? 4096 : /mp4096/.test(name) ? 256 : 1);
+
+describe.each(SNAPSHOTS)('%s', name => {
+  it('has the same rows with several threads', async () => {
+    const one = await open(fixture(name));
+    const several = await open(fixture(name), { pieceBytes: pieceBytes(name) });
+    try {
+      for (const table of ['keyed_state_raw', 'keyed_state', 'timers']) {
+        const wanted = answer(one, table, 1);
+        for (const threads of [2, 3]) {
+          const got = answer(several, table, threads);
+          expect(got.rows).toEqual(wanted.rows);
+          expect(got).toEqual(wanted);
+        }
+        expect(answer(several, table, 3, { columns: [] })).toEqual(answer(one, table, 1, { columns: [] }));
+      }
+    } finally {
+      one.snapshot.close();
+      several.snapshot.close();
+    }
+  });
+});
