@@ -1,4 +1,5 @@
 /** The shell: in a pseudo-terminal, as a person uses it, and with standard input from a pipe. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -136,6 +137,98 @@ describe.runIf(HAS_SCRIPT)('in a pseudo-terminal', () => {
     await until(/\| 11290 \|[\s\S]*statequery> $/);
     type('.exit\n');
     expect(await exit()).toBe(0);
+  });
+
+  it('has its dot commands', async () => {
+    const file = join(temp, 'two.sql');
+    writeFileSync(file, 'SELECT 20 + 1 AS a;\nSELECT 20 + 2 AS b;\n');
+    start('shell', WORDCOUNT);
+    await until(/statequery> $/);
+    const steps: readonly (readonly [line: string, answer: RegExp])[] = [
+      ['.help', /\.tables \[--all\][\s\S]*Ctrl-C stops a statement/],
+      ['.tables', /\| keyed_state +\|/],
+      ['.schema operators', /\| operators \| finished_subtasks/],
+      ['.mode csv', /\n/],
+      ['.mode', /\nmode csv\n/],
+      ["SELECT value FROM keyed_state WHERE key = 'key_662';", /\nvalue\n11290\n/],
+      [`.read ${file}`, /\na\n21\n[\s\S]*b\n22\n/],
+      ['.timer on', /\n/],
+      ['SELECT 7 AS seven;', /\nseven\n7\n[\d.]+ ms\n/],
+      ['.timer off', /\n/],
+      [`.open old=${OLDER}`, /\n/],
+      ['SELECT count(*) AS n FROM old.keyed_state;', /\nn\n1000\n/],
+      ['SELECT count(*) AS n FROM keyed_state;', /error: .*several snapshots/],
+      [`.open ${OLDER}`, /\n/],
+      ['SELECT count(*) AS m FROM keyed_state;', /\nm\n1000\n/],
+      ['.open /nowhere', /error: no such snapshot/],
+      ['.shcema', /error: no command \.shcema\nhint: did you mean \.schema\?/],
+      ['.mode xml', /error: no form xml/],
+      ['.timer maybe', /error: \.timer takes on or off/],
+      ['.read /nowhere.sql', /error: no such file/],
+    ];
+    for (const [line, answer] of steps) {
+      type(`${line}\n`);
+      expect(await until(/statequery> $/), line).toMatch(answer);
+    }
+    type('.exit\n');
+    expect(await exit()).toBe(0);
+  });
+
+  it('a statement of several lines is one entry of the history, which can be edited', async () => {
+    start('shell', WORDCOUNT);
+    await until(/statequery> $/);
+    type('SELECT 40 + -- and\n');
+    await until(/\.\.\.> $/);
+    type('2 AS answer\n');
+    await until(/\.\.\.> $/);
+    type(';\n');
+    await until(/\| +42 \|[\s\S]*statequery> $/);
+    type('\u001b[A');
+    await until(/SELECT 40 \+ 2 AS answer ;$/);
+    type('\u007f, 43 AS more;\n');
+    await until(/\| +42 \| +43 \|[\s\S]*statequery> $/);
+    expect(readFileSync(history, 'utf8')).toBe('SELECT 40 + 2 AS answer ;\nSELECT 40 + 2 AS answer , 43 AS more;\n');
+    type('\u0003\u0004');
+    expect(await exit()).toBe(0);
+  });
+
+  describe('when the terminal is closed', () => {
+    /** The process in the terminal of `script`. */
+    const inner = (): number =>
+      Number(
+        execFileSync('ps', ['-o', 'pid=', '--ppid', String(terminal.pid)], { encoding: 'utf8' })
+          .trim()
+          .split('\n')[0],
+      );
+    const runs = (pid: number): boolean => {
+      try {
+        process.kill(pid, 0);
+        return !/^Z/.test(execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim());
+      } catch {
+        return false;
+      }
+    };
+    const goneWithin = async (pid: number, ms: number): Promise<boolean> => {
+      for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 20)))
+        if (!runs(pid)) return true;
+      return false;
+    };
+    it.each([
+      ['at the prompt', '', /^/],
+      ['in the middle of a line', "SELECT 'gar", /gar$/],
+      ['while a statement runs', 'SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b;\n', /b;\n$/],
+      ['while a scan runs', 'SELECT count(a.key || b.key || c.key) FROM keyed_state a, keyed_state b, keyed_state c;\n', /c;\n$/],
+    ])('the process ends: %s', async (_, text, shown) => {
+      start('shell', WORDCOUNT);
+      await until(/statequery> $/);
+      type(text);
+      await until(shown);
+      await new Promise(resolve => setTimeout(resolve, 300));
+      const pid = inner();
+      expect(runs(pid)).toBe(true);
+      terminal.close();
+      expect(await goneWithin(pid, 1000)).toBe(true);
+    });
   });
 
   it('keeps its history between sessions', async () => {

@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { OutputClosed } from '../../output/sink.js';
-import { isComplete } from '../../sql/text.js';
+import { isComplete, withoutComments } from '../../sql/text.js';
 import { report } from '../report.js';
 import type { Session } from '../session.js';
 import { completions } from './complete.js';
@@ -72,7 +72,7 @@ export async function runShell(state: ShellState): Promise<void> {
       else if (dot || isComplete(buffer)) {
         const text = buffer;
         buffer = '';
-        if (interactive) keepHistory(text);
+        if (interactive) keepHistory(text, readline);
         if (/\S/.test(text) && (await run(text))) return;
       }
       prompt();
@@ -127,11 +127,25 @@ function readHistory(): string[] {
   }
 }
 
-/** A statement is one line of history. Where the file cannot be written there is none. */
-function keepHistory(text: string): void {
+/** node:readline's own list, the newest first; its type does not tell of it. */
+type WithHistory = Interface & { history?: string[] };
+
+/**
+ * A statement is one line of history, however many it took; comments end with their lines, so they are left out of it.
+ * Where the file cannot be written it is kept for this session alone.
+ */
+function keepHistory(text: string, readline: WithHistory): void {
+  const lines = text.split('\n');
+  const line = (lines.length > 1 ? withoutComments(text) : text).replace(/\s*\n\s*/g, ' ').trim();
+  const { history } = readline;
+  if (history !== undefined && lines.length > 1) {
+    const typed = new Set(lines);
+    const before = history.findIndex(entry => !typed.has(entry));
+    history.splice(0, before < 0 ? history.length : Math.min(before, lines.length), line);
+  }
   try {
     const isNew = !existsSync(historyFile());
-    appendFileSync(historyFile(), `${text.replace(/\s*\n\s*/g, ' ').trim()}\n`);
+    appendFileSync(historyFile(), `${line}\n`);
     if (isNew) chmodSync(historyFile(), 0o600);
   } catch {
     // a home that is read-only
