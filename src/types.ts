@@ -136,6 +136,9 @@ export class MapValue {
  */
 export class JsonText {
   constructor(readonly text: string) {}
+  toString(): string {
+    return this.text;
+  }
 }
 
 const simple = <K extends SqlKind>(kind: K): { readonly kind: K } => Object.freeze({ kind });
