@@ -76,6 +76,8 @@ export interface EntryFilter {
   readonly keyGroups?: ReadonlySet<number>;
   /** serialized keys (bytes of the key serializer alone), any of which an entry must have; undefined: all. Exact. */
   readonly keys?: readonly Uint8Array[];
+  /** the one key group that a key of `keys` can lie in; undefined: not known. May spare a reader the others. */
+  readonly keyGroupOf?: (key: Uint8Array) => number | undefined;
   /** what is needed of each entry; a reader may leave the value range empty when `values` is false */
   readonly values?: boolean;
   /** false: only state, key group and value are wanted (counts); key, namespace and map key may be left unsplit and empty */

@@ -36,20 +36,39 @@ export function keyRange(from: number, to: number, prefix: 1 | 2): KeyRange {
   return { lower: keyGroupPrefix(from, prefix), upper: keyGroupPrefix(to + 1, prefix) };
 }
 
-/** One range for each key in each key group, ascending. */
-export function lookupRanges(
+/** Keys to be looked up: each in the key groups that it can lie in. */
+export interface Lookups {
+  /** ascending */
+  readonly keyGroups: readonly { readonly keyGroup: number; readonly keys: readonly Uint8Array[] }[];
+  readonly count: number;
+}
+
+/** The lookups for keys in some key groups: of a key whose group is known only that one. */
+export function lookupsOf(
   keys: readonly Uint8Array[],
   keyGroups: readonly number[],
-  prefix: 1 | 2,
-  state: RegisteredState,
-): readonly KeyRange[] {
+  keyGroupOf: ((key: Uint8Array) => number | undefined) | undefined,
+): Lookups {
   const sorted = [...keys].map(key => Buffer.from(key)).sort(Buffer.compare);
   const unique = sorted.filter((key, i) => i === 0 || !key.equals(sorted[i - 1]));
+  const known = unique.map(key => ({ key, group: keyGroupOf?.(key) }));
+  const anywhere = known.every(k => k.group === undefined);
+  const all = [...keyGroups]
+    .sort((a, b) => a - b)
+    .map(keyGroup => ({
+      keyGroup,
+      keys: anywhere ? unique : known.filter(k => k.group === undefined || k.group === keyGroup).map(k => k.key),
+    }));
+  return { keyGroups: all, count: all.reduce((n, g) => n + g.keys.length, 0) };
+}
+
+/** One range for each key in each of its key groups, ascending. */
+export function lookupRanges(lookups: Lookups, prefix: 1 | 2, state: RegisteredState): readonly KeyRange[] {
   // the void namespace is one zero byte, and not a part of map or variable-length suffixes
   const single = state.namespace?.serializer === 'VoidNamespaceSerializer' && state.stateType !== 'MAP';
   const ranges: KeyRange[] = [];
-  for (const keyGroup of [...keyGroups].sort((a, b) => a - b))
-    for (const key of unique) {
+  for (const { keyGroup, keys } of lookups.keyGroups)
+    for (const key of keys) {
       const lower = Buffer.concat([keyGroupPrefix(keyGroup, prefix), key]);
       ranges.push({ lower, upper: successor(lower), key, ...(single ? { exact: Buffer.concat([lower, Uint8Array.of(0)]) } : {}) });
     }

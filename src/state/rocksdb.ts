@@ -22,7 +22,7 @@ import { readKeyedHeader, withWhere } from './header.js';
 import { KeyFilter } from './key-filter.js';
 import { rangesOf } from './key-groups.js';
 import { type FamilyFiles, liveTables } from './rocksdb-files.js';
-import { type KeyRange, keyGroupRuns, keyRange, lookupRanges } from './rocksdb-ranges.js';
+import { type KeyRange, keyGroupRuns, keyRange, lookupRanges, lookupsOf } from './rocksdb-ranges.js';
 
 /** Opens a handle. Reads the meta blob only; the tables are opened when their states are asked for. @throws StateQueryError */
 export function openRocksdbState(handle: IncrementalHandle, context: StateContext): KeyedStateReader {
@@ -267,9 +267,9 @@ class RocksdbCursor implements EntryCursor {
   private rangesOf(state: RegisteredState): readonly KeyRange[] {
     const wanted = this.filter.keys;
     if (wanted !== undefined && state.kind !== 'timer') {
-      const lookups = wanted.length * this.keyGroups.length;
-      if (lookups <= MIN_LOOKUPS || (lookups <= MAX_LOOKUPS && lookups * LOOKUP_COST < this.database.size(state)))
-        return lookupRanges(wanted, this.keyGroups, this.prefix, state);
+      const lookups = lookupsOf(wanted, this.keyGroups, this.filter.keyGroupOf);
+      if (lookups.count <= MIN_LOOKUPS || (lookups.count <= MAX_LOOKUPS && lookups.count * LOOKUP_COST < this.database.size(state)))
+        return lookupRanges(lookups, this.prefix, state);
     }
     return keyGroupRuns(this.keyGroups).map(([from, to]) => keyRange(from, to, this.prefix));
   }

@@ -17,6 +17,9 @@ import type { OpenedSnapshot } from './snapshot.js';
 import type { KeyedPart, StateVariant } from './states.js';
 import type { Constant, Filter } from './table.js';
 
+/** Which key groups and keys are to be read. */
+export type KeyScope = Pick<EntryFilter, 'keyGroups' | 'keys' | 'keyGroupOf'>;
+
 /**
  * What of a part can hold rows that satisfy the filters on `key` and `key_group`.
  * @param typed type of the column `key`; undefined in the map: mixed
@@ -28,28 +31,31 @@ export function keyFilterOf(
   variants: readonly StateVariant[],
   filters: readonly Filter[],
   typed: ReadonlyMap<string, SqlType | undefined>,
-): Pick<EntryFilter, 'keyGroups' | 'keys'> | undefined {
+): KeyScope | undefined {
   if (!snapshot.pushdown) return {};
   let groups = keyGroupsAsked(filters);
   let keys = keyBytesAsked(filters);
+  let keyGroupOf: KeyScope['keyGroupOf'];
   const encoded = encodedKeys(variants, keyTests(filters, typed.get('key') === undefined));
   if (encoded !== undefined) {
     if (encoded.every(e => e.bytes !== undefined)) keys = intersect(keys, encoded.map(e => e.bytes) as readonly Uint8Array[]);
     if (encoded.every(e => e.keyGroupOf !== undefined)) {
       const max = part.operator.operator.maxParallelism;
       groups = intersectGroups(groups, new Set(encoded.map(e => (e.keyGroupOf as (max: number) => number)(max))));
+      keyGroupOf = keyGroupsByKey(encoded, max);
     }
   }
   if (keys?.length === 0) return undefined;
+  const wanted = keys === undefined ? {} : { keys, ...(keyGroupOf === undefined ? {} : { keyGroupOf }) };
   if (groups !== undefined) {
     if (groups.size === 0) return undefined;
-    if (!('range' in part.handle)) return keys === undefined ? {} : { keys };
+    if (!('range' in part.handle)) return wanted;
     const { first, count } = part.handle.range;
     const inside = new Set([...groups].filter(g => g >= first && g < first + count));
     if (inside.size === 0) return undefined;
     groups = inside;
   }
-  return { ...(groups === undefined ? {} : { keyGroups: groups }), ...(keys === undefined ? {} : { keys }) };
+  return { ...(groups === undefined ? {} : { keyGroups: groups }), ...wanted };
 }
 
 /** What the filters say of the key's value. */
@@ -106,12 +112,26 @@ function keyGroupsAsked(filters: readonly Filter[]): ReadonlySet<number> | undef
   return groups;
 }
 
+/** Key groups by the bytes of the keys; keys of two serializers with the same bytes may lie in two. */
+function keyGroupsByKey(encoded: readonly EncodedKey[], maxParallelism: number): (key: Uint8Array) => number | undefined {
+  const groups = new Map<string, number | undefined>();
+  for (const { bytes, keyGroupOf } of encoded) {
+    if (bytes === undefined) continue;
+    const key = hexOf(bytes);
+    const group = keyGroupOf?.(maxParallelism);
+    groups.set(key, groups.has(key) && groups.get(key) !== group ? undefined : group);
+  }
+  return key => groups.get(hexOf(key));
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
 function intersectGroups(a: ReadonlySet<number> | undefined, b: ReadonlySet<number>): ReadonlySet<number> {
   return a === undefined ? b : new Set([...a].filter(x => b.has(x)));
 }
 
 function intersect(a: readonly Uint8Array[] | undefined, b: readonly Uint8Array[]): readonly Uint8Array[] {
   if (a === undefined) return b;
-  const hex = new Set(b.map(x => Buffer.from(x).toString('hex')));
-  return a.filter(x => hex.has(Buffer.from(x).toString('hex')));
+  const hex = new Set(b.map(hexOf));
+  return a.filter(x => hex.has(hexOf(x)));
 }

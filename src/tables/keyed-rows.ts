@@ -17,6 +17,7 @@ import { compileDecoder, type Decoder } from '../serializers/wire.js';
 import type { EntryCursor, EntryFilter, EntryRange, KeyedStateReader, StateContext } from '../state/entry.js';
 import { JsonText } from '../types.js';
 import type { BatchWriter } from './batch.js';
+import type { KeyScope } from './key-lookup.js';
 import { type KeyedPart, type OperatorStates, openPart, type StateVariant } from './states.js';
 
 /** The row being written: the entry and where its pieces lie. */
@@ -57,7 +58,7 @@ export interface PumpPlan {
   /** undefined: rows of this variant are not wanted */
   planOf(variant: StateVariant): VariantPlan | undefined;
   /** key groups and keys for one variant set; see key-lookup.ts */
-  filterOf(part: KeyedPart, variants: readonly StateVariant[]): Pick<EntryFilter, 'keyGroups' | 'keys'> | undefined;
+  filterOf(part: KeyedPart, variants: readonly StateVariant[]): KeyScope | undefined;
   readonly values: boolean;
   /** false: no column needs the key, the namespace or the map key */
   readonly split?: boolean;

@@ -168,6 +168,15 @@ describe.each([
     for (const ofTable of tables.values()) expect(ofTable.filter(read => read.length >= BLOCK).length).toBeLessThanOrEqual(3);
   });
 
+  it('is asked for each of many keys in its own key group alone', async () => {
+    const keys = Array.from({ length: 60 }, (_, i) => `key_${i * 911}`);
+    const { rows, reads } = await lookup(keys, "AND state_name = 'profile'");
+    expect(rows.length).toBe(60);
+    const blocks = reads.filter(read => isTable(read) && read.length < BLOCK);
+    expect(blocks.length).toBeGreaterThanOrEqual(keys.length);
+    expect(blocks.length).toBeLessThanOrEqual(keys.length * TABLES_OF_A_KEY);
+  });
+
   it('is read at the front of its first tables for a LIMIT', async () => {
     const { rows, reads } = await ask(state.path, 'SELECT * FROM keyed_state LIMIT 10');
     expect(rows.length).toBe(10);
