@@ -29,7 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     // a command that needs another word: its help, as an error
-    if (error instanceof CommanderError && error.code === 'commander.help') {
+    if (error instanceof CommanderError && error.code === 'commander.help' && error.exitCode !== 0) {
       process.stderr.write(printed.join(''));
       return 2;
     }
