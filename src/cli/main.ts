@@ -25,7 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
       await program.parseAsync(['shell'], { from: 'user' });
       return 0;
     }
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(statementsApart(args, program), { from: 'user' });
     return 0;
   } catch (error) {
     // a command that needs another word: its help, as an error
@@ -37,6 +37,18 @@ export async function main(args: readonly string[]): Promise<number> {
     if (text !== '') process.stderr.write(text);
     return exitCode;
   }
+}
+
+/**
+ * A statement that begins with a comment (`-- …`) looks like an option: a space before it, which SQL does not mind, tells them apart.
+ * No option has a space or a line break in its name.
+ */
+function statementsApart(args: readonly string[], program: Command): string[] {
+  const sql = program.commands.find(command => command.name() === 'sql');
+  const options = [...program.options, ...(sql?.options ?? [])];
+  const takesValue = (arg: string | undefined) => arg !== undefined && options.some(o => (o.required || o.optional) && (o.short === arg || o.long === arg));
+  if (!args.includes('sql')) return [...args];
+  return args.map((arg, i) => (/^--(?:\s|[^=\n]*\n)/.test(arg) && !takesValue(args[i - 1]) ? ` ${arg}` : arg));
 }
 
 /** An option that other commands have: which. */

@@ -103,6 +103,30 @@ describe('several snapshots', () => {
   });
 });
 
+describe('a statement that begins with a comment', () => {
+  it('is no option', async () => {
+    for (const text of ['-- what\nSELECT 1 AS x', '--what\nSELECT 1 AS x', '--\nSELECT 1 AS x'])
+      expect(await statequery(['sql', text, WORDCOUNT, '--csv'])).toMatchObject({ code: 0, stdout: 'x\n1\n' });
+    expect(await statequery(['sql', '--csv', '-- what\nSELECT 1 AS x', WORDCOUNT])).toMatchObject({ code: 0, stdout: 'x\n1\n' });
+    expect((await statequery(['sql', '-- what\nSELECT nocol', WORDCOUNT])).stderr).toContain(
+      'line 2, column 8: there is no column "nocol"',
+    );
+    expect(await statequery(['sql', '-- what', WORDCOUNT])).toMatchObject({ code: 7 });
+  });
+  it('nor is the value of one a statement', async () => {
+    const ran = await statequery(['sql', '--null', '-- none', 'SELECT NULL AS x', WORDCOUNT, '--csv']);
+    expect(ran).toMatchObject({ code: 0, stdout: 'x\n-- none\n' });
+    expect(await statequery(['sql', '--nul', 'SELECT 1', WORDCOUNT])).toMatchObject({ code: 2 });
+  });
+});
+
+it('a directory for temporary files that is not there', async () => {
+  const ran = await statequery(['sql', 'SELECT 1', WORDCOUNT], { env: { TMPDIR: '/nowhere-at-all' } });
+  expect(ran).toMatchObject({ code: 4, stdout: '' });
+  expect(ran.stderr).toContain('temporary files cannot be made: there is no such directory (/nowhere-at-all)');
+  expect(ran.stderr).toContain('hint: set TMPDIR to a directory that can be written');
+});
+
 describe('usage', () => {
   const cases: readonly (readonly [readonly string[], number, string])[] = [
     [['sql'], 2, 'no statement is given'],

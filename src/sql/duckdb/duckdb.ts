@@ -9,6 +9,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { IoError } from '../../errors.js';
 import { BytesColumn, type ColumnBatch } from '../../io/column.js';
 import type { SqlType } from '../../types.js';
 import { type Connection, type Database, type DataChunk, type Duck, loadDuck, type Result } from './bindings.js';
@@ -278,8 +279,25 @@ const INVALID_RESULT = 0;
 
 /** A private directory that goes away with the engine, or with the process. */
 class TempDirectory {
-  readonly path = mkdtempSync(join(tmpdir(), 'statequery-'));
+  readonly path: string;
+  /** @throws IoError */
   constructor() {
+    try {
+      this.path = mkdtempSync(join(tmpdir(), 'statequery-'));
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      const why =
+        code === 'ENOENT' || code === 'ENOTDIR'
+          ? 'there is no such directory'
+          : code === 'ENOSPC'
+            ? 'the disk is full'
+            : 'it cannot be written';
+      throw new IoError(`temporary files cannot be made: ${why}`, {
+        file: tmpdir(),
+        hint: 'set TMPDIR to a directory that can be written, or use --engine alasql, which needs none',
+        cause,
+      });
+    }
     process.once('exit', this.remove);
   }
   readonly remove = (): void => {
