@@ -373,7 +373,6 @@ export class KeyedPump {
       this.pending.push(...filters.map(filter => ({ filter, behind: false })));
       if (this.openPending()) return true;
     }
-    this.closePart();
     return false;
   }
 

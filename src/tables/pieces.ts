@@ -58,8 +58,11 @@ export interface ScanWorkers {
   /** file bytes below which a scan is read by one thread, and those of a piece */
   readonly threshold: number;
   readonly pieceBytes: number;
-  /** Sets at most so many workers to a scan; undefined: there are none, or they are busy. Starts them where needed; does not wait. */
-  start(job: ScanJob, threads: number): PieceWorkers | undefined;
+  /**
+   * Sets at most so many workers to the pieces of a scan from `from` on; undefined: there are none, or they are busy. Starts them where
+   * needed; does not wait.
+   */
+  start(job: ScanJob, from: number, threads: number): PieceWorkers | undefined;
   /** Ends the threads. */
   close(): void;
 }
@@ -171,7 +174,7 @@ class ScanInPieces implements Scan {
       return;
     }
     this.given = 0;
-    if (at > 0) this.running ??= this.workers.start(job, this.threads);
+    if (at > 0) this.running ??= this.workers.start(job, at, this.threads);
     if (this.running?.claim(at) === false) this.by = 'worker';
     else this.readHere(0);
   }

@@ -58,6 +58,7 @@ export function withRemarks(snapshot: OpenedSnapshot, table: Table): Table {
           return bound.scan(request);
         },
         explain: request => bound.explain(request),
+        ...(bound.pieces === undefined ? {} : { pieces: bound.pieces }),
         get rowCount() {
           return bound.rowCount;
         },

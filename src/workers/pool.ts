@@ -59,12 +59,12 @@ export class WorkerPool implements ScanWorkers {
     this.only = options.only === true;
   }
 
-  start(job: ScanJob, threads: number): PieceWorkers | undefined {
+  start(job: ScanJob, from: number, threads: number): PieceWorkers | undefined {
     if (this.unusable) return undefined;
     if (this.running !== undefined && !this.running.ended(BUSY_MS)) return undefined;
     try {
       this.spawn(threads);
-      this.running = new Running(job, this.threads.slice(0, threads), this.only);
+      this.running = new Running(job, from, this.threads.slice(0, threads), this.only);
       return this.running;
     } catch {
       this.close();
@@ -89,6 +89,11 @@ export class WorkerPool implements ScanWorkers {
     }
   }
 
+  /** How many pieces of the last scan workers have taken. */
+  get taken(): number {
+    return this.running?.taken ?? 0;
+  }
+
   close(): void {
     this.unusable = true;
     this.running?.close();
@@ -106,11 +111,13 @@ class Running implements PieceWorkers {
 
   constructor(
     job: ScanJob,
+    from: number,
     threads: readonly Worker[],
     private readonly only: boolean,
   ) {
     this.count = threads.length;
     this.control = new Int32Array(new SharedArrayBuffer(4 * takenOf(this.count, job.pieces.length)));
+    this.control.fill(OURS, takenOf(this.count, 0), takenOf(this.count, from));
     this.signs = threads.map(() => ({ beat: 0, at: performance.now() }));
     threads.forEach((thread, worker) => {
       const { port1, port2 } = new MessageChannel();
@@ -126,6 +133,10 @@ class Running implements PieceWorkers {
     const alive = () => this.ports.some((_, worker) => Atomics.load(control, stateOf(worker)) !== ENDED);
     while (this.only && alive() && Atomics.load(control, taken) === 0) Atomics.wait(control, taken, 0, 1);
     return Atomics.compareExchange(control, taken, 0, OURS) === 0;
+  }
+
+  get taken(): number {
+    return this.control.subarray(takenOf(this.count, 0)).filter(worker => worker > 0).length;
   }
 
   private workerOf(piece: number): number {
