@@ -144,7 +144,7 @@ export class Rewriter {
         // not the argument of a lambda function: the JSON arrow
         const value = await this.rewrite(expr.lhs);
         const base = await this.jsonBase(value);
-        const key = await this.plain(expr.expr);
+        const key = await this.plain(pathOfName(expr.expr));
         this.noteField(value.column, literalOf(key));
         if (base.kind === 'mixed') {
           const member = () => ({ ...expr, alias: '', lhs: base.json(), expr: cloneTree(key) });
@@ -412,8 +412,8 @@ export class Rewriter {
     for (const order of expr.order_bys?.orders ?? []) order.expression = await this.ordered(order.expression);
     if (LAMBDA_FUNCTIONS.has(name)) return this.lambdaFunction(expr);
     const args: Rewritten[] = [];
-    for (const child of expr.children) {
-      const arg = await this.rewrite(child);
+    for (const [i, child] of expr.children.entries()) {
+      const arg = await this.rewrite(i > 0 && PATHS.has(name) ? pathOfName(child) : child);
       args.push(LIKES.has(name) ? await this.asVarchar(arg) : arg);
     }
     if (name === '->>') {
@@ -587,6 +587,18 @@ export class Rewriter {
 
 /** functions that give the JSON at a path */
 const EXTRACTS: ReadonlySet<string> = new Set(['->', 'json_extract', 'json_extract_path']);
+
+/** functions whose arguments behind the first are paths into JSON */
+const PATHS: ReadonlySet<string> = new Set([
+  ...EXTRACTS,
+  ...['->>', 'json_extract_string', 'json_extract_path_text', 'json_exists', 'json_value', 'json_type', 'json_array_length', 'json_keys'],
+]);
+
+/** `'$class'`, `'$hex'` are names that our JSON has; to the engine they are paths that cannot be read. */
+function pathOfName(path: Expr): Expr {
+  const name = literalOf(path);
+  return name?.kind === 'string' && /^\$[A-Za-z_]\w*$/.test(name.value) ? keep(path, textConstant(`$."${name.value}"`)) : path;
+}
 
 /** Parameters on the left of a lambda: `x`, `(x, i)`. */
 function lambdaParameters(lhs: Expr): readonly string[] {

@@ -282,6 +282,13 @@ describe('mixed columns', () => {
     expect(await errorOf(db, sql)).toMatch(/^REFUSED: .*(has|have|of) several types.* \| /);
   });
 
+  it('names that begin with a dollar, as in the JSON of what cannot be decoded, are no paths', async () => {
+    const sql = `SELECT j->>'$hex', j->'$class', json_extract_string(j, '$hex'), j->>'$.n'
+      FROM (SELECT '{"$class":"a.B","$hex":"00","n":1}'::JSON AS j)`;
+    expect(await rowsOf(db, sql)).toEqual([['00', json('"a.B"'), '00', '1']]);
+    expect(await valuesOf(db, "SELECT value->>'$class' FROM keyed_state WHERE key = 'key_662'")).toContain(null);
+  });
+
   it('typed, all of these work', async () => {
     const where = "WHERE state_name = 'count'";
     expect(await valuesOf(db, `SELECT value FROM keyed_state ${where} AND value > 5 ORDER BY value`)).toEqual([11290n, 9007199254740993n]);
