@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parenthesizeArrows } from '../../src/sql/arrows.js';
+import { type Database, openDatabase } from '../../src/sql/engine.js';
+import { keyedState } from './data.js';
+import { fakeCatalog } from './fake-table.js';
+import { rowsOf } from './harness.js';
 
 it.each([
   ['SELECT 1', 'SELECT 1'],
@@ -49,4 +53,57 @@ it.each([
     if (done.text[i] === text[original] && original === at) at++;
   }
   expect(at).toBe(text.length);
+});
+
+/** Expressions around an arrow, which mean the same with parentheses round it. */
+const AROUND = (a: string): readonly string[] => [
+  `${a} = 'pen'`,
+  `'pen' = ${a}`,
+  `${a} <> 'pen'`,
+  `${a} IN ('x', 'pen')`,
+  `${a} NOT IN ('pen')`,
+  `${a} LIKE 'p%'`,
+  `${a} NOT LIKE 'p%'`,
+  `${a} BETWEEN 'a' AND 'z'`,
+  `${a} IS NULL`,
+  `${a} IS NOT NULL`,
+  `${a} || '!' = 'pen!'`,
+  `NOT ${a} = 'pen'`,
+  `${a} = 'x' OR ${a} = 'pen'`,
+  `true AND ${a} = 'pen' AND true`,
+  `${a}::VARCHAR = 'pen'`,
+  `length(${a}) + 1 > 3`,
+  `${a} < 'q'`,
+  `${a} IS DISTINCT FROM 'pen'`,
+  `CASE WHEN ${a} = 'pen' THEN true ELSE false END`,
+  `CASE ${a} WHEN 'pen' THEN true ELSE false END`,
+  `coalesce(${a}, 'none') = 'none'`,
+  `[${a}, 'b'][1] = 'pen'`,
+  `${a} = ANY(SELECT 'pen')`,
+  `EXISTS (SELECT 1 WHERE ${a} = 'pen')`,
+  `list_transform([1], i -> i)[1] = 1 AND ${a} = 'pen'`,
+  `TRY_CAST(${a} AS INT) IS NULL`,
+];
+const PLACES = (e: string, from: string): readonly string[] => [
+  `SELECT ${e} FROM ${from}`,
+  `SELECT key FROM ${from} AND ${e}`,
+  `SELECT ${e}, count(*) FROM ${from} GROUP BY ${e} ORDER BY ${e}`,
+  `SELECT count(*) FROM ${from} GROUP BY key HAVING bool_or(${e})`,
+  `WITH c AS (SELECT ${e} AS e, key FROM ${from}) SELECT key FROM c WHERE e`,
+  `SELECT a.key FROM keyed_state a JOIN (SELECT value FROM ${from}) b ON a.state_name = 'count' AND ${e.replaceAll('value', 'b.value')}`,
+];
+
+describe('arrows among other operators', () => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await openDatabase({ snapshots: new Map([['s', fakeCatalog(keyedState())]]), threads: 1 });
+  });
+  afterAll(() => db.close());
+  it.each(AROUND('…').map((text, i) => [text, i] as const))('%s', async (_text, i) => {
+    for (const from of ["keyed_state WHERE state_name = 'last'", "keyed_state WHERE state_name IN ('last', 'flags')"]) {
+      const bare = PLACES(AROUND("value->>'item'")[i], from);
+      const parenthesized = PLACES(AROUND("(value->>'item')")[i], from);
+      for (const [k, sql] of bare.entries()) expect(await rowsOf(db, sql), sql).toEqual(await rowsOf(db, parenthesized[k]));
+    }
+  });
 });
