@@ -141,7 +141,9 @@ export class OpenedSnapshot {
   }
 
   readonly timesCut = (): void =>
-    this.warn('times finer than microseconds are cut in TIMESTAMP and TIMESTAMPTZ columns; value_json of keyed_state_raw has them whole');
+    this.warn(
+      'times finer than microseconds are cut in TIMESTAMP and TIMESTAMPTZ columns, for groups, joins and sorting too; value_json of keyed_state_raw has them whole',
+    );
 
   /** Registered states of an operator. Headers are read on the first call. */
   statesOf(operator: OperatorView): OperatorStates {

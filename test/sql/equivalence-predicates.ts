@@ -33,6 +33,8 @@ export interface Place {
   readonly row: (alias: string) => string;
   /** the operator that it is narrowed to */
   readonly operator?: string;
+  /** names of fields of its values, for paths into them */
+  readonly paths?: readonly string[];
 }
 
 /** Rows of a table, as values of its columns. */
@@ -203,6 +205,21 @@ const STRANGE = [
   "'key_1'",
 ];
 
+/** A condition on a path into the values of `alias`, also one that leads nowhere. */
+function pathCondition(r: (n: number) => number, paths: readonly string[], alias: string): string {
+  const pick = <T>(list: readonly T[]): T => list[r(list.length)];
+  const field = pick(paths).replaceAll("'", "''");
+  const text = `${alias}.value->>'${field}'`;
+  return pick([
+    `${text} = ${pick(STRANGE)}`,
+    `${text} IN (${pick(STRANGE)}, ${pick(STRANGE)})`,
+    `${text} IS ${pick(['', 'NOT '])}NULL`,
+    `${alias}.value->'${field}' IS ${pick(['', 'NOT '])}NULL`,
+    `${text} LIKE '%1%'`,
+    `length(${text}) > 2 AND NOT ${text} = ${pick(STRANGE)}`,
+  ]);
+}
+
 /** A condition on the columns of `alias`. */
 export function condition(r: (n: number) => number, columns: readonly Column[], alias: string, plain: boolean, depth = 2): string {
   const pick = <T>(list: readonly T[]): T => list[r(list.length)];
@@ -267,6 +284,14 @@ export function condition(r: (n: number) => number, columns: readonly Column[], 
   }
 }
 
+/** Fields of the values that restrictions leave, where their column may be asked for any; and one that none has. */
+function pathsOf(table: Table, restrictions: readonly Restriction[]): { readonly paths?: readonly string[] } {
+  const value = table.bind(restrictions).columns.find(c => c.name === 'value');
+  if (value === undefined || (!value.mixed && value.type.kind !== 'STRUCT')) return {};
+  const names = value.type.kind === 'STRUCT' ? value.type.fields.map(f => f.name) : ['id', 'name', 'f0', 'f1', 'a'];
+  return { paths: [...names, 'no such field'] };
+}
+
 /** Places of a snapshot: one a keyed operator, typed; mixed; raw; timers; windows; wide tables. */
 export function placesOf(catalog: Catalog): readonly Place[] {
   const out: Place[] = [];
@@ -284,6 +309,7 @@ export function placesOf(catalog: Catalog): readonly Place[] {
     const restriction = [{ column: 'operator_id', values: [id] }];
     out.push({
       operator: id,
+      ...pathsOf(keyed, restriction),
       from: 'keyed_state',
       where: `$.operator_id = '${id}'`,
       columns: keyFirst(columnsOf(keyed, restriction, ['key', ...about]), 'key'),
@@ -291,7 +317,7 @@ export function placesOf(catalog: Catalog): readonly Place[] {
     });
   }
   const mixed = keyFirst(columnsOf(keyed, [], ['key', ...about]), 'key');
-  for (let i = 0; i < 3; i++) out.push({ from: 'keyed_state', where: '', columns: mixed, row: identity });
+  for (let i = 0; i < 3; i++) out.push({ from: 'keyed_state', where: '', ...pathsOf(keyed, []), columns: mixed, row: identity });
   const raw = table('keyed_state_raw');
   const rawIdentity = (alias: string) => text(alias, ['operator_id', 'state_name', 'key_json', 'key_group', 'list_index']);
   const rawColumns = columnsOf(raw, [], ['key_json', 'key_bytes', 'key_group', 'state_name', 'operator_id']);
@@ -322,7 +348,11 @@ export function placesOf(catalog: Catalog): readonly Place[] {
 export function statementOf(r: (n: number) => number, place: Place, snapshot: string, plain = false): string {
   const table = `${snapshot}.${place.from}`;
   const narrowed = (alias: string, condition: string) => [place.where.replace('$', alias), condition].filter(c => c !== '').join(' AND ');
-  const c = (alias: string) => condition(r, place.columns, alias, plain);
+  const c = (alias: string) => {
+    const own = condition(r, place.columns, alias, plain);
+    if (plain || place.paths === undefined || r(4) > 0) return own;
+    return `${own} ${r(3) === 0 ? 'OR' : 'AND'} ${pathCondition(r, place.paths, alias)}`;
+  };
   const [first] = place.columns;
   switch (r(8)) {
     case 0:
