@@ -125,8 +125,6 @@ class DuckDbEngine implements SqlEngine {
     }
   }
 
-  private async explain(plan: Plan, meter: ReadMeter, limits: Limits, open: Open): Promise<QueryResult> {
-    let rows: number | undefined;
   /** What the engine said of a statement, in our words. */
   private async ownError(error: unknown, plan: Plan, sql: string): Promise<unknown> {
     return error instanceof DuckDbError ? sqlErrorOf(error, plan, sql, text => this.serialize(text)) : error;
@@ -136,6 +134,8 @@ class DuckDbEngine implements SqlEngine {
     return this.db.scalar('SELECT json_serialize_sql($1::VARCHAR)::VARCHAR', text);
   }
 
+  private async explain(plan: Plan, meter: ReadMeter, limits: Limits, open: Open): Promise<QueryResult> {
+    let rows: number | undefined;
     if (plan.parsed.explain === 'analyze') {
       rows = 0;
       const result = await this.stream(await this.returnable(plan), plan, limits, open);
@@ -212,9 +212,9 @@ function counting(scan: FeedScan): FeedScan {
 async function* guarded(
   batches: AsyncGenerator<ColumnBatch, void, void>,
   limits: Limits,
+  ownError: (error: unknown) => Promise<unknown>,
 ): AsyncGenerator<ColumnBatch, void, void> {
   try {
-  ownError: (error: unknown) => Promise<unknown>,
     yield* batches;
   } catch (error) {
     throw limits.explain(await ownError(error));
