@@ -288,7 +288,7 @@ describe('the rule reaches through', () => {
     expect(await valuesOf(db, 'SELECT id FROM people WHERE id IN ($a, $b) ORDER BY id LIMIT $n', { a: '2', b: '3', n: '1' })).toEqual([2]);
     expect(await valuesOf(db, 'SELECT $a || $a', { a: 'x' })).toEqual(['xx']);
     expect(await valuesOf(db, 'SELECT big FROM people WHERE big = $b', { b: '9007199254740993' })).toEqual([9007199254740993n]);
-    expect(await errorOf(db, 'SELECT $a')).toBe('SQL_ERROR: the parameter $a has no value | give it with -p a=…');
+    expect(await errorOf(db, 'SELECT $a')).toBe('SQL_ERROR: line 1, column 8: the parameter $a has no value | give it with -p a=…');
     expect(await errorOf(db, 'SELECT 1', { zz: '1' })).toBe(
       'USAGE: no statement has the parameter $zz | it is written $name in the statement',
     );
