@@ -351,7 +351,7 @@ export function statementOf(r: (n: number) => number, place: Place, snapshot: st
   const c = (alias: string) => {
     const own = condition(r, place.columns, alias, plain);
     if (plain || place.paths === undefined || r(4) > 0) return own;
-    return `${own} ${r(3) === 0 ? 'OR' : 'AND'} ${pathCondition(r, place.paths, alias)}`;
+    return `(${own} ${r(3) === 0 ? 'OR' : 'AND'} ${pathCondition(r, place.paths, alias)})`;
   };
   const [first] = place.columns;
   switch (r(8)) {
