@@ -46,7 +46,8 @@ export async function main(args: readonly string[]): Promise<number> {
 function statementsApart(args: readonly string[], program: Command): string[] {
   const sql = program.commands.find(command => command.name() === 'sql');
   const options = [...program.options, ...(sql?.options ?? [])];
-  const takesValue = (arg: string | undefined) => arg !== undefined && options.some(o => (o.required || o.optional) && (o.short === arg || o.long === arg));
+  const takesValue = (arg: string | undefined) =>
+    arg !== undefined && options.some(o => (o.required || o.optional) && (o.short === arg || o.long === arg));
   if (!args.includes('sql')) return [...args];
   return args.map((arg, i) => (/^--(?:\s|[^=\n]*\n)/.test(arg) && !takesValue(args[i - 1]) ? ` ${arg}` : arg));
 }
