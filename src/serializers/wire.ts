@@ -69,6 +69,23 @@ export function compileDecoder(codec: Codec, sample: Column): Decoder | undefine
   }
 }
 
+/** Steps over the value at bytes[start …]. @returns where it ends, at most `end`; -1: not known */
+export type Skipper = (bytes: Uint8Array, start: number, end: number, cursor: Cursor, base: number) => number;
+
+/** A decoder that only steps over the values of a codec; undefined when there is nothing to gain. */
+export function compileSkipper(codec: Codec): Skipper | undefined {
+  if (!wires.has(codec)) return undefined;
+  const writer = new Writer();
+  if (!writer.value(codec, '', undefined, 0)) return undefined;
+  const text = `"use strict";return function(b,p,end,c,base){let n=0,x=0,q=0;${writer.body}return p;}`;
+  try {
+    return new Function('codecs', text)(writer.codecs) as Skipper;
+  } catch {
+    // an environment that makes no code of text
+    return undefined;
+  }
+}
+
 /** Collects the text of one function. */
 class Writer {
   head = '';

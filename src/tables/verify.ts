@@ -16,6 +16,7 @@ import { type ReferencedFile, referencedFiles, streamReferences } from '../check
 import { CorruptError, StateQueryError } from '../errors.js';
 import { Cursor } from '../io/cursor.js';
 import type { Codec } from '../serializers/codec.js';
+import { compileSkipper } from '../serializers/wire.js';
 import { checkTable } from '../sst/check.js';
 import { openTable } from '../sst/table.js';
 import { openChannel, openChannels } from '../state/channel.js';
@@ -190,7 +191,7 @@ class Verifier {
         planOf: variant => {
           let plan = plans.get(variant);
           if (plan === undefined) {
-            plan = { variant, fills: [row => this.row(row)] };
+            plan = { variant, fills: [Verifier.fillOf(variant)] };
             plans.set(variant, plan);
           }
           return plan;
@@ -215,23 +216,22 @@ class Verifier {
     }
   }
 
-  /** Keys, namespaces, map keys and values of a row end where they should. */
-  private row(row: KeyedRow): void {
-    const { shape } = row.variant;
-    if (row.entry.unsplitKey === undefined) {
-      this.piece(row, shape.key, row.keyStart, row.keyEnd, 'the key');
-      this.piece(row, shape.namespace, row.namespaceStart, row.namespaceEnd, 'the namespace');
-    }
-    if (row.entry.unsplit !== undefined || shape.form === 'timer') return;
-    if (row.mapKeyStart >= 0) this.piece(row, shape.mapKey, row.mapKeyStart, row.mapKeyEnd, 'the map key');
-    if (row.valueStart >= 0) this.piece(row, shape.value, row.valueStart, row.valueEnd, 'the value');
-  }
-
-  private piece(row: KeyedRow, codec: Codec | undefined, start: number, end: number, what: string): void {
-    if (codec === undefined) return;
-    const c = row.cursor.reset(row.entry.bytes, start, end, Math.max(0, row.entry.base));
-    codec.skip(c);
-    c.expectEnd(what);
+  /** Sees to it that keys, namespaces, map keys and values of a state's rows end where they should. */
+  private static fillOf({ shape }: StateVariant): (row: KeyedRow) => void {
+    const key = wholePiece(shape.key, 'the key');
+    const namespace = wholePiece(shape.namespace, 'the namespace');
+    const mapKey = wholePiece(shape.mapKey, 'the map key');
+    const value = wholePiece(shape.value, 'the value');
+    return row => {
+      const { entry, mapKeyStart } = row;
+      if (entry.unsplitKey === undefined) {
+        key(row, row.keyStart, row.keyEnd);
+        namespace(row, row.namespaceStart, row.namespaceEnd);
+      }
+      if (entry.unsplit !== undefined || shape.form === 'timer') return;
+      if (mapKeyStart >= 0) mapKey(row, mapKeyStart, row.mapKeyEnd);
+      if (row.valueStart >= 0) value(row, row.valueStart, row.valueEnd);
+    };
   }
 
   *operatorState(states: OperatorStates): Generator<undefined> {
@@ -361,6 +361,18 @@ function stepOver(codec: Codec | undefined, c: Cursor | undefined, what: string)
   if (codec === undefined || c === undefined) return;
   codec.skip(c);
   c.expectEnd(what);
+}
+
+/** Steps over a piece of a row and sees to it that it ends where it should. */
+function wholePiece(codec: Codec | undefined, what: string): (row: KeyedRow, start: number, end: number) => void {
+  if (codec === undefined) return () => undefined;
+  const skip = compileSkipper(codec);
+  return ({ entry, cursor }, start, end) => {
+    const base = Math.max(0, entry.base);
+    if (skip !== undefined && skip(entry.bytes, start, end, cursor, base) === end) return;
+    codec.skip(cursor.reset(entry.bytes, start, end, base));
+    cursor.expectEnd(what);
+  };
 }
 
 /** `…, state NAME, …` of an error's place */

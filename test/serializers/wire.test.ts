@@ -8,7 +8,7 @@ import { compositeCodec } from '../../src/serializers/composite.js';
 import { pojoCodec } from '../../src/serializers/pojo-codec.js';
 import * as primitives from '../../src/serializers/primitives.js';
 import { STRING_CODEC, STRING_VALUE_CODEC } from '../../src/serializers/string.js';
-import { compileDecoder, wireOf } from '../../src/serializers/wire.js';
+import { compileDecoder, compileSkipper, wireOf } from '../../src/serializers/wire.js';
 import { random } from '../state/seeded.js';
 import { Out } from './support.js';
 
@@ -136,6 +136,42 @@ describe('generated decoders', () => {
       expect(fieldsOf(rowsBy(codec, values, true, names).rows)).toEqual(fieldsOf(rowsBy(codec, values, false, names).rows));
     }
     expect(decoded).toBeGreaterThan(2000);
+  });
+
+  it('step over values as the codecs do', () => {
+    const next = random(11);
+    let known = 0;
+    for (let tree = 0; tree < 200; tree++) {
+      const { codec, write } = tree < LEAVES.length ? LEAVES[tree] : composite(next, 2);
+      const skip = compileSkipper(codec);
+      expect(skip !== undefined).toBe(wireOf(codec) !== undefined);
+      for (let i = 0; i < 40; i++) {
+        const out = new Out();
+        write(out, next);
+        const bytes = Buffer.concat([Buffer.from([1, 2, 3]), out.bytes, Buffer.from([9, 9])]);
+        if (i % 4 === 1) bytes[3 + Math.floor(next() * out.bytes.length)] ^= 1 << Math.floor(next() * 8);
+        const end = bytes.length - 2 - (i % 4 === 2 ? Math.floor(next() * out.bytes.length) : 0);
+        const cursor = new Cursor(bytes);
+        const by = (step: () => number) => {
+          try {
+            return step();
+          } catch (error) {
+            if (!(error instanceof CorruptError)) throw error;
+            return 'error';
+          }
+        };
+        const found = by(() => skip?.(bytes, 3, end, cursor, 0) ?? -1);
+        if (found === -1) continue;
+        known++;
+        expect(found).toBe(
+          by(() => {
+            codec.skip(cursor.reset(bytes, 3, end));
+            return cursor.position;
+          }),
+        );
+      }
+    }
+    expect(known).toBeGreaterThan(2000);
   });
 
   it('leave out the fields that nobody reads', () => {
