@@ -19,8 +19,8 @@ import type { Filter } from './table.js';
  */
 export type RowVisitor = (row: KeyedRow, bytes: number, valueBytes: number, begins: boolean) => void;
 
-/** Entries walked between two yields. */
-const STEPS = 512;
+/** Rows counted between two yields. */
+const STEP = 2048;
 
 /**
  * Calls `visit` for every row of the keyed states and timers of an operator.
@@ -33,35 +33,46 @@ export function* countRows(
   visit: RowVisitor,
 ): Generator<undefined, void, undefined> {
   const writer = new BatchWriter([]);
+  writer.target = STEP;
   const plans = new Map<StateVariant, VariantPlan>();
-  let key = Buffer.alloc(256);
-  let keyLength = -1;
+  /** key and namespace of a map's last row */
+  let kept = new Uint8Array(256);
+  let lastKeyLength = -1;
+  let lastLength = -1;
   let last: StateVariant | undefined;
   let lastGroup = -1;
   let lastPart: unknown;
-  const fill = (row: KeyedRow) => {
-    const { entry, variant } = row;
+  /** Whether the row has the key and the namespace of the one before it, in the same state and key group. */
+  const isLast = ({ entry, variant, part, keyStart, keyEnd, namespaceStart, namespaceEnd }: KeyedRow): boolean => {
+    if (last !== variant || lastGroup !== entry.keyGroup || lastPart !== part) return false;
     const { bytes } = entry;
+    const keyBytes = keyEnd - keyStart;
+    if (keyBytes !== lastKeyLength || keyBytes + namespaceEnd - namespaceStart !== lastLength) return false;
+    // keys differ at their ends rather than where they begin
+    for (let i = keyBytes - 1; i >= 0; i--) if (kept[i] !== bytes[keyStart + i]) return false;
+    for (let i = lastLength - 1; i >= keyBytes; i--) if (kept[i] !== bytes[namespaceStart + i - keyBytes]) return false;
+    return true;
+  };
+  const remember = ({ entry, variant, part, keyStart, keyEnd, namespaceStart, namespaceEnd }: KeyedRow): void => {
+    const { bytes } = entry;
+    last = variant;
+    lastGroup = entry.keyGroup;
+    lastPart = part;
+    lastKeyLength = keyEnd - keyStart;
+    lastLength = lastKeyLength + namespaceEnd - namespaceStart;
+    if (lastLength > kept.length) kept = new Uint8Array(lastLength * 2);
+    for (let i = 0; i < lastKeyLength; i++) kept[i] = bytes[keyStart + i];
+    for (let i = lastKeyLength; i < lastLength; i++) kept[i] = bytes[namespaceStart + i - lastKeyLength];
+  };
+  const fill = (row: KeyedRow) => {
+    const { variant } = row;
+    const timer = variant.kind === 'timer';
+    const isMap = variant.registered.stateType === 'MAP';
     const keyBytes = row.keyEnd - row.keyStart;
     const length = keyBytes + row.namespaceEnd - row.namespaceStart;
-    const same =
-      last === variant &&
-      lastGroup === entry.keyGroup &&
-      lastPart === row.part &&
-      length === keyLength &&
-      key.compare(bytes, row.keyStart, row.keyEnd, 0, keyBytes) === 0 &&
-      key.compare(bytes, row.namespaceStart, row.namespaceEnd, keyBytes, length) === 0;
-    if (!same) {
-      last = variant;
-      lastGroup = entry.keyGroup;
-      lastPart = row.part;
-      if (length > key.length) key = Buffer.alloc(length * 2);
-      key.set(bytes.subarray(row.keyStart, row.keyEnd), 0);
-      key.set(bytes.subarray(row.namespaceStart, row.namespaceEnd), keyBytes);
-      keyLength = length;
-    }
-    const timer = variant.kind === 'timer';
-    const begins = timer || !same;
+    // of other states, each key has one entry
+    const begins = isMap && !timer ? !isLast(row) : row.listIndex <= 0;
+    if (isMap && begins) remember(row);
     const valueBytes = timer || row.valueStart < 0 ? -1 : row.valueEnd - row.valueStart;
     const mapKeyBytes = row.mapKeyStart < 0 ? 0 : row.mapKeyEnd - row.mapKeyStart;
     const other = mapKeyBytes + Math.max(0, valueBytes) + (row.ttlAt < 0 ? 0 : 8) + (timer ? 8 : 0);
@@ -87,9 +98,9 @@ export function* countRows(
     writer,
   );
   try {
-    for (let steps = 0; pump.step(); ) {
+    while (pump.step()) {
       writer.clear();
-      if (++steps % STEPS === 0) yield undefined;
+      yield undefined;
     }
   } finally {
     pump.close();

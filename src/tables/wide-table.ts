@@ -282,7 +282,8 @@ class WideScan {
         continue;
       }
       this.keyCodec = here[0].shape.key;
-      this.rowEach = ids.length === 1 && (here[0].shape.form !== 'map' || reader.layout === 'heap') && part.handle.kind !== 'changelog';
+      this.rowEach =
+        ids.length === 1 && part.handle.kind !== 'changelog' && (here[0].registered.stateType !== 'MAP' || reader.layout === 'heap');
       const counts = this.rowEach && this.writers.length === 0;
       this.filter = { states: new Set(ids), values: !counts, split: !counts, ...narrowed };
       this.openCursors(part, reader, ids);

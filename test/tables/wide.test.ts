@@ -2,7 +2,7 @@
  * The wide tables of operators say what keyed_state says: its rows joined by key (and window), in every backend; and what they read is
  * what the states hold, once.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +16,8 @@ import type { Filter, Restriction } from '../../src/tables/table.js';
 import { Cells, WideRows } from '../../src/tables/wide-rows.js';
 import { MapValue, type SqlType, type Value } from '../../src/types.js';
 import { countOf, type Form, type GeneratedState, writeState } from '../bench/states.js';
+import { inline, keyGroups, metadata } from '../checkpoint/encode.js';
+import { canonicalGroup, keyed, keyedHeaderBytes, NO_NAMESPACE, STRING, string, UNKNOWN } from '../state/encode.js';
 
 const root = join(import.meta.dirname, '../../fixtures/snapshots');
 const names = readdirSync(root).filter(n => existsSync(join(root, n, 'snapshot')));
@@ -194,6 +196,29 @@ it('does not look for each of 32,768 key groups', () => {
     expect(stats.reads).toBeLessThan(500);
   } finally {
     snapshot.close();
+  }
+});
+
+it('a map whose serializer is not known still has one row a key', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'statequery-wide-'));
+  try {
+    const header = keyedHeaderBytes(STRING, [keyed('m', 'MAP', UNKNOWN)]);
+    const composite = (key: string, mapKey: string) => Buffer.concat([string(key), NO_NAMESPACE, string(mapKey)]);
+    const entries = ['x', 'y'].flatMap(key => ['p', 'q', 'r'].map(k => [composite(key, k), Buffer.from([0, 1])] as const));
+    const bytes = Buffer.concat([header, canonicalGroup(0, [{ id: 0, entries }])]);
+    const handle = keyGroups(7, 0, [header.length], inline('state', bytes));
+    writeFileSync(join(directory, '_metadata'), metadata(5, [{ subtasks: [{ index: 0, body: { managedKeyed: handle } }] }]));
+    const snapshot = openSnapshot(directory);
+    try {
+      const table = `id_${snapshot.operators[0].id}_keyed`;
+      expect(read(snapshot, table, ['state_key']).rows).toEqual([['x'], ['y']]);
+      expect(read(snapshot, table, []).rows.length).toBe(2);
+      expect(read(snapshot, 'state_stats', ['entries', 'keys']).rows).toEqual([[6n, 2n]]);
+    } finally {
+      snapshot.close();
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
   }
 });
 
