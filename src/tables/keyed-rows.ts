@@ -200,8 +200,7 @@ export class KeyedPump {
     for (let part = 0; part < this.parts.length; part++) {
       try {
         if (!this.enter(part)) continue;
-        const { reader, whole, slices } = this;
-        const ranges = whole === undefined || whole.keys !== undefined || slices !== undefined ? undefined : reader?.ranges?.(whole, bytes);
+        const ranges = this.ranges(bytes);
         if (ranges === undefined) pieces.push({ part });
         else for (const range of ranges) pieces.push({ part, range });
       } catch (error) {
@@ -212,6 +211,14 @@ export class KeyedPump {
       }
     }
     return pieces;
+  }
+
+  private ranges(bytes: number): readonly EntryRange[] | undefined {
+    const { reader, whole, slices, counting } = this;
+    if (reader === undefined || whole === undefined || whole.keys !== undefined || slices !== undefined) return undefined;
+    // counted about as fast as it is read
+    if (counting && reader.backend === 'canonical' && !reader.header.compressed) return undefined;
+    return reader.ranges?.(whole, bytes);
   }
 
   /** Goes on with a piece, and nothing behind it; `step()` is then false at its end. */

@@ -4,7 +4,7 @@
 import type { FixedColumn } from '../io/column.js';
 import { wireOf } from '../serializers/wire.js';
 import { JSON_TYPE, type SqlType, sameType, Timestamp, VARCHAR } from '../types.js';
-import { BatchWriter } from './batch.js';
+import { BatchWriter, type WriterOptions } from './batch.js';
 import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import {
@@ -96,17 +96,13 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
           variants.filter(keyed(filters)).map(variant => [variant, { variant, fills: fillsOf(variant) }]),
         );
         const constants = request.constants === true;
-        const newWriter = () =>
-          new BatchWriter(
-            request.columns.map(p => projectedType(columns, p)),
-            snapshot.timesCut,
-            {
-              fields: request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
-              absent: request.columns.map((_, i) => constants && [...plans.values()].every(plan => plan?.fills[i] === fillNull)),
-              constants,
-            },
-          );
-        const writer = newWriter();
+        const options: WriterOptions = {
+          fields: request.columns.map(p => (leavesOut(variants, p) ? p.fields : undefined)),
+          absent: request.columns.map((_, i) => constants && [...plans.values()].every(plan => plan?.fills[i] === fillNull)),
+          constants,
+        };
+        const types = request.columns.map(p => projectedType(columns, p));
+        const writer = new BatchWriter(types, snapshot.timesCut, options);
         const needed = request.columns.map(p => p.name);
         const pump = new KeyedPump(
           {
@@ -125,7 +121,7 @@ export function keyedStateTable(snapshot: OpenedSnapshot, spec: TableSpec = KEYE
           snapshot.pumpContext,
           writer,
         );
-        return new PieceScan(pump, writer, () => newWriter().columns);
+        return new PieceScan(pump, writer, () => new BatchWriter(types, undefined, options).columns);
       };
       return {
         columns,

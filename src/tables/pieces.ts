@@ -4,8 +4,10 @@
  *   this thread   hands out the batches, piece by piece in their order: the rows are those of one thread, in the same order
  *   workers       each takes the next piece that nobody has taken, and sends its batches as bytes (workers/)
  *
- * A piece that no worker has taken when its turn comes is read here: so it is with the first ones while workers start, with all of
- * them where none can be started, and what ends early (a LIMIT) starts none. A worker that is not heard of any more is given up; its
+ * A piece that no worker has taken when its turn comes is read here: so it is with the first ones, with those while workers start, and
+ * with all of them where none can be started. Workers cost about half a second of processor time, so they are started when what is left
+ * will take longer than that, by the time that the first pieces took: what ends early (a LIMIT) starts none. Counting canonical files
+ * is not cut in pieces: it runs at about the speed of reading (10^7 keys, 1.3 GB: 0.6 s with one thread, 0.9 s with two workers). A worker that is not heard of any more is given up; its
  * piece is read here from its first batch on, without the batches that were handed out.
  */
 import { BatchReader } from '../io/batch-bytes.js';
@@ -55,9 +57,11 @@ export interface PieceWorkers {
 
 /** Threads that read for a snapshot. */
 export interface ScanWorkers {
-  /** file bytes below which a scan is read by one thread, and those of a piece */
+  /** file bytes below which a scan is not cut in pieces, and those of a piece */
   readonly threshold: number;
   readonly pieceBytes: number;
+  /** milliseconds of decoding that have to be left for workers to be started */
+  readonly worth: number;
   /**
    * Sets at most so many workers to the pieces of a scan from `from` on; undefined: there are none, or they are busy. Starts them where
    * needed; does not wait.
@@ -140,6 +144,8 @@ class ScanInPieces implements Scan {
   private given = 0;
   private again = 0;
   private news: PieceNews | undefined;
+  /** milliseconds of reading here */
+  private spent = 0;
   private ended = false;
 
   constructor(
@@ -174,9 +180,16 @@ class ScanInPieces implements Scan {
       return;
     }
     this.given = 0;
-    if (at > 0) this.running ??= this.workers.start(job, at, this.threads);
+    if (this.running === undefined && at > 0 && this.left() >= this.workers.worth) this.running = this.workers.start(job, at, this.threads);
     if (this.running?.claim(at) === false) this.by = 'worker';
     else this.readHere(0);
+  }
+
+  /** About how many milliseconds of decoding are left, by what was read here. */
+  private left(): number {
+    const { at, spent } = this;
+    const bytes = (from: number, to: number) => this.job.pieces.slice(from, to).reduce((sum, { range }) => sum + (range?.bytes ?? 0), 0);
+    return spent * (bytes(at, this.job.pieces.length) / Math.max(1, bytes(0, at)));
   }
 
   private readHere(again: number): void {
@@ -191,7 +204,9 @@ class ScanInPieces implements Scan {
   }
 
   private read(): ColumnBatch | undefined {
+    const begun = performance.now();
     const batch = this.scan.next();
+    this.spent += performance.now() - begun;
     if (batch === undefined) this.endPiece();
     else if (batch.length > 0 && this.again > 0) {
       this.again--;

@@ -13,9 +13,11 @@ import type { Opening } from '../stateinfo/opening.js';
 import type { PieceNews, PieceWorkers, ScanJob, ScanWorkers } from '../tables/pieces.js';
 import { backOf, beatOf, ENDED, type JobMessage, NEWS, type NewsMessage, OURS, READS, STOP, stateOf, takenOf } from './protocol.js';
 
-/** file bytes from which workers pay */
+/** 10^6 keys in SST files take 0.3 s and 55 MB: smaller scans end before workers could help */
 const THRESHOLD = 32 << 20;
-const PIECE_BYTES = 4 << 20;
+/** each piece seeks in every table that it touches, and reads some of its blocks twice: at 4 MB a quarter more bytes, at 8 MB half of that */
+const PIECE_BYTES = 8 << 20;
+const WORTH_MS = 700;
 /** a wait is interrupted so often, for Ctrl-C and timeouts */
 const QUIET_MS = 100;
 /** a worker without a sign of life for so long is given up */
@@ -26,6 +28,7 @@ const BUSY_MS = 200;
 export interface PoolOptions {
   readonly threshold?: number;
   readonly pieceBytes?: number;
+  readonly worth?: number;
   /** the built scan.worker.ts */
   readonly file?: string;
   /** for tests: pieces behind the first are read by workers, as long as there are any */
@@ -42,6 +45,7 @@ function workerFile(): string | undefined {
 export class WorkerPool implements ScanWorkers {
   readonly threshold: number;
   readonly pieceBytes: number;
+  readonly worth: number;
   private readonly threads: Worker[] = [];
   private running: Running | undefined;
   private unusable = false;
@@ -55,6 +59,7 @@ export class WorkerPool implements ScanWorkers {
   ) {
     this.threshold = options.threshold ?? THRESHOLD;
     this.pieceBytes = options.pieceBytes ?? PIECE_BYTES;
+    this.worth = options.worth ?? WORTH_MS;
     this.file = options.file;
     this.only = options.only === true;
   }
@@ -79,7 +84,7 @@ export class WorkerPool implements ScanWorkers {
       const thread = new Worker(this.file, {
         workerData: this.opening,
         // what is decoded dies young, and at once
-        resourceLimits: { maxYoungGenerationSizeMb: 16 },
+        resourceLimits: { maxYoungGenerationSizeMb: 8 },
         execArgv: [],
       });
       // what a worker cannot do is done by the scan's own thread
@@ -130,7 +135,8 @@ class Running implements PieceWorkers {
   claim(piece: number): boolean {
     const { control, count } = this;
     const taken = takenOf(count, piece);
-    const alive = () => this.ports.some((_, worker) => Atomics.load(control, stateOf(worker)) !== ENDED);
+    const alive = () =>
+      Atomics.load(control, STOP) === 0 && this.ports.some((_, worker) => Atomics.load(control, stateOf(worker)) !== ENDED);
     while (this.only && alive() && Atomics.load(control, taken) === 0) Atomics.wait(control, taken, 0, 1);
     return Atomics.compareExchange(control, taken, 0, OURS) === 0;
   }
@@ -171,7 +177,7 @@ class Running implements PieceWorkers {
       sign.beat = beat;
       sign.at = now;
     }
-    return now - sign.at > LOST_MS || Atomics.load(this.control, stateOf(worker)) === ENDED;
+    return now - sign.at > LOST_MS || Atomics.load(this.control, STOP) !== 0 || Atomics.load(this.control, stateOf(worker)) === ENDED;
   }
 
   giveBack(piece: number, buffer: ArrayBuffer): void {

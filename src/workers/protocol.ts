@@ -52,4 +52,4 @@ export interface NewsMessage {
 /** Bytes of a buffer of news, unless one batch is larger. */
 export const BUFFER_BYTES = 256 << 10;
 /** Bytes that a worker may have on their way before it waits. */
-export const AHEAD_BYTES = 8 << 20;
+export const AHEAD_BYTES = 4 << 20;

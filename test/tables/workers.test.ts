@@ -2,14 +2,18 @@
  * Scans that several threads read: rows, their order, errors, remarks and what was counted are those of one thread, for every backend,
  * with pieces of one key group each.
  */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StateQueryError } from '../../src/errors.js';
-import { columnValue } from '../../src/io/column.js';
+import { BytesColumn, type Column, columnValue } from '../../src/io/column.js';
 import { ReadStats } from '../../src/io/source.js';
 import { openAs } from '../../src/stateinfo/opening.js';
 import type { OpenedSnapshot } from '../../src/tables/snapshot.js';
 import type { Scan, ScanRequest } from '../../src/tables/table.js';
 import { type PoolOptions, WorkerPool } from '../../src/workers/pool.js';
+import { seeded } from '../checkpoint/shared.js';
 import { fixture } from './support.js';
 import { type BuiltWorker, buildWorker } from './worker-file.js';
 
@@ -30,7 +34,7 @@ async function open(path: string, options: PoolOptions = {}): Promise<Opened> {
   const remarks: string[] = [];
   const stats = new ReadStats();
   const opening = { path, asOfMillis: 1_700_000_000_000n };
-  const workers = new WorkerPool(opening, { threshold: 0, pieceBytes: 1, file: worker.file, only: true, ...options });
+  const workers = new WorkerPool(opening, { threshold: 0, pieceBytes: 1, worth: 0, file: worker.file, only: true, ...options });
   const snapshot = await openAs(opening, { stats, workers, warn: message => remarks.push(message) });
   return { snapshot, stats, remarks, workers };
 }
@@ -48,10 +52,16 @@ function text(value: unknown): string {
   );
 }
 
+/** Also of what only the SQL engine understands: a text for all rows. */
+function cell(column: Column, row: number): string {
+  if (column instanceof BytesColumn && column.constant !== undefined) return text(Buffer.from(column.constant).toString('utf8'));
+  return text(columnValue(column, row));
+}
+
 function drain(scan: Scan, rows: string[], columns: number): void {
   try {
     for (let batch = scan.next(); batch !== undefined; batch = scan.next()) {
-      for (let row = 0; row < batch.length; row++) rows.push(batch.columns.map(c => text(columnValue(c, row))).join('|'));
+      for (let row = 0; row < batch.length; row++) rows.push(batch.columns.map(c => cell(c, row)).join('|'));
       expect(batch.columns.length).toBe(columns);
     }
   } finally {
@@ -127,6 +137,7 @@ describe.each(SNAPSHOTS)('%s', name => {
           expect(got).toEqual(wanted);
           if (table !== 'timers' && !WHOLE.has(name)) expect(several.workers.taken).toBeGreaterThan(1);
         }
+        expect(answer(several, table, 3, { constants: true })).toEqual(answer(one, table, 1, { constants: true }));
         expect(answer(several, table, 3, { columns: [] })).toEqual(answer(one, table, 1, { columns: [] }));
       }
     } finally {
@@ -134,4 +145,106 @@ describe.each(SNAPSHOTS)('%s', name => {
       several.snapshot.close();
     }
   });
+});
+
+describe('damage', () => {
+  const damaged = async (name: string, tables: readonly string[]): Promise<number> => {
+    const directory = mkdtempSync(join(tmpdir(), 'statequery-damaged-'));
+    let differing = 0;
+    try {
+      cpSync(fixture(name), directory, { recursive: true });
+      const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+        .map(f => join(directory, f))
+        .filter(f => !f.endsWith('_metadata') && statSync(f).isFile() && statSync(f).size > 2000);
+      const random = seeded(7);
+      for (let round = 0; round < 6; round++) {
+        const file = files[random() % files.length];
+        const bytes = readFileSync(file);
+        const changed = Buffer.from(bytes);
+        const at = 1000 + (random() % (bytes.length - 1000));
+        for (let i = at; i < Math.min(bytes.length, at + 40); i++) changed[i] ^= 0x5a;
+        writeFileSync(file, round === 5 ? bytes.subarray(0, at) : changed);
+        const one = await open(directory);
+        const several = await open(directory, { pieceBytes: 2000 });
+        try {
+          for (const table of tables) {
+            const wanted = answer(one, table, 1);
+            const got = answer(several, table, 2);
+            expect(got.error).toEqual(wanted.error);
+            expect(got.rows).toEqual(wanted.rows);
+            if (wanted.error !== undefined) differing++;
+          }
+        } finally {
+          one.snapshot.close();
+          several.snapshot.close();
+          writeFileSync(file, bytes);
+        }
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+    return differing;
+  };
+
+  it.each([
+    '2.3-kinds-hashmap-canonical',
+    '1.20-kinds-hashmap-native',
+    '2.3-kinds-hashmap-canonical-snappy',
+    '2.3-keyed-rocksdb-native-p1',
+    '2.3-small-rocksdb-incremental',
+  ])('%s ends with the same error behind the same rows', async name => {
+    expect(await damaged(name, ['keyed_state_raw'])).toBeGreaterThan(0);
+  });
+});
+
+describe('an end before the end', () => {
+  const half = async (use: (opened: Opened, scan: Scan) => void | Promise<void>) => {
+    const opened = await open(fixture('2.3-keyed-rocksdb-native-p1'));
+    const bound = opened.snapshot.catalog.find('keyed_state_raw')?.bind([]);
+    const scan = bound?.scan({ columns: [{ name: 'key_json', form: 'value' }], filters: [], threads: 2 });
+    if (scan === undefined) throw new Error('no scan');
+    try {
+      for (let i = 0; i < 5; i++) expect(scan.next()).toBeDefined();
+      await use(opened, scan);
+    } finally {
+      scan.close();
+      opened.snapshot.close();
+    }
+  };
+
+  it('stops the workers, which then read another scan', async () => {
+    await half((opened, scan) => {
+      expect(opened.workers.taken).toBeGreaterThan(0);
+      scan.close();
+      expect(scan.next()).toBeUndefined();
+      const rows = answer(opened, 'keyed_state', 2).rows.length;
+      expect(opened.workers.taken).toBeGreaterThan(0);
+      expect(answer(opened, 'keyed_state', 1).rows.length).toBe(rows);
+    });
+  });
+
+  it('leaves a second scan beside the first to one thread', async () => {
+    await half(opened => {
+      const [beside, alone] = [answer(opened, 'keyed_state', 2), answer(opened, 'keyed_state', 1)];
+      expect(beside.rows).toEqual(alone.rows);
+    });
+  });
+
+  it('of the workers: the rest is read by the thread of the scan', async () => {
+    await half((opened, scan) => {
+      opened.workers.close();
+      let rows = 0;
+      for (let batch = scan.next(); batch !== undefined; batch = scan.next()) rows += batch.length;
+      expect(rows).toBeGreaterThan(0);
+    });
+  });
+});
+
+it('one thread reads all where no worker can be started', async () => {
+  const opened = await open(fixture('2.3-keyed-rocksdb-native-p1'), { file: '/there/is/no/worker.cjs', only: false });
+  try {
+    expect(answer(opened, 'keyed_state', 2).rows).toEqual(answer(opened, 'keyed_state', 1).rows);
+  } finally {
+    opened.snapshot.close();
+  }
 });
