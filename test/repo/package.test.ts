@@ -48,7 +48,7 @@ describe('the package', () => {
   });
   it('holds what runs and nothing else', () => {
     const expected =
-      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/(statequery|load)\.js|bin\/package\.json|dist\/(cli|lazy\/[\w-]+)\.cjs|dist\/[\w.-]+\.js|dist\/chunks\/[\w.-]+\.js|dist\/types\/.*\.d\.ts|dist\/THIRD-PARTY-LICENSES\.txt)$/;
+      /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/(statequery|load)\.js|bin\/package\.json|dist\/(cli|scan\.worker|lazy\/[\w-]+)\.cjs|dist\/[\w.-]+\.js|dist\/chunks\/[\w.-]+\.js|dist\/types\/.*\.d\.ts|dist\/THIRD-PARTY-LICENSES\.txt)$/;
     expect(packed.filter(path => !expected.test(path))).toEqual([]);
   });
   it('holds the command, the library and its chunks', () => {
@@ -56,7 +56,9 @@ describe('the package', () => {
       expect.arrayContaining([
         'bin/statequery.js',
         'dist/cli.cjs',
+        'dist/scan.worker.cjs',
         'dist/index.js',
+        'dist/scan.worker.js',
         'dist/types/index.d.ts',
         'bin/load.js',
         'package.json',
