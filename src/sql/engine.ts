@@ -13,7 +13,7 @@ import type { ExplainedScan, Explanation } from './explain.js';
 export type EngineKind = 'duckdb' | 'alasql';
 
 export interface EngineOptions {
-  /** threads that decode state, where snapshots have workers (openAs); as many as there are cores, up to 4, when left out */
+  /** threads that decode state, where snapshots have workers (openWithWorkers); as many as there are cores, up to 4, when left out */
   readonly threads?: number;
   /** `512MB`, `4GB` */
   readonly memoryLimit?: string;

@@ -115,6 +115,7 @@ function renamedTable(base: Table, variant: StateVariant, spec: TableSpec, sourc
       return name === undefined ? [] : [{ ...f, column: name } as Filter];
     }),
     ...(request.limit === undefined ? {} : { limit: request.limit }),
+    ...(request.threads === undefined ? {} : { threads: request.threads }),
   });
   const bound: BoundTable = {
     columns,

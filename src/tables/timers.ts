@@ -6,16 +6,17 @@
  */
 import type { FixedColumn } from '../io/column.js';
 import { BIGINT, type SqlType, sameType, TIMESTAMPTZ, VARCHAR } from '../types.js';
-import { BatchWriter, scanOf } from './batch.js';
+import { BatchWriter } from './batch.js';
 import { explainScan, keyedScope, OPERATOR_NAMES } from './explain.js';
 import { keyFilterOf } from './key-lookup.js';
 import { type Fill, fillInteger, fillNull, fillPiece, fillText, KeyedPump, type KeyedRow, type VariantPlan } from './keyed-rows.js';
 import { KEY_END, KEY_START, NS_END, NS_START, projectedType } from './keyed-state.js';
+import { PieceScan, scanPieces } from './pieces.js';
 import { restrictionFilters, selectStates } from './selection.js';
 import type { OpenedSnapshot } from './snapshot.js';
 import { column, KEY_GROUP, OPERATOR_COLUMNS, SUBTASK_INDEX } from './spec.js';
 import { type StateVariant, unifyTypes } from './states.js';
-import type { BoundColumn, BoundTable, Filter, Projection, Scan, Table, TableSpec } from './table.js';
+import type { BoundColumn, BoundTable, Filter, Projection, ScanRequest, Table, TableSpec } from './table.js';
 
 export const TIMERS: TableSpec = {
   name: 'timers',
@@ -63,50 +64,45 @@ export function timersTable(snapshot: OpenedSnapshot): Table {
       });
       const typed = new Map(columns.map(c => [c.name, c.mixed ? undefined : c.type]));
       const wanted = (filters: readonly Filter[]) => (v: StateVariant) => v.kind === 'timer' && serviceMightMatch(v, filters);
+      const pieces = (request: ScanRequest): PieceScan => {
+        const filters = [...narrowing, ...request.filters];
+        const kept = selectStates(
+          operators.map(o => o.operator),
+          o => snapshot.statesOf(o),
+          filters,
+        );
+        const types = request.columns.map(p => projectedType(columns, p));
+        const writer = new BatchWriter(types, snapshot.timesCut);
+        const plans = new Map<StateVariant, VariantPlan>();
+        const pump = new KeyedPump(
+          {
+            operators: kept,
+            planOf(variant) {
+              if (!wanted(filters)(variant)) return undefined;
+              let plan = plans.get(variant);
+              if (plan === undefined) {
+                plan = { variant, fills: request.columns.map(p => timerFill(variant, p, typed)) };
+                plans.set(variant, plan);
+              }
+              return plan;
+            },
+            filterOf: (part, states) => {
+              const narrowed = keyFilterOf(snapshot, part, states, filters, typed);
+              // the key of a timer stands inside it, not in front: only key groups can be pruned
+              return narrowed === undefined ? undefined : narrowed.keyGroups === undefined ? {} : { keyGroups: narrowed.keyGroups };
+            },
+            values: true,
+            timers: true,
+          },
+          snapshot.pumpContext,
+          writer,
+        );
+        return new PieceScan(pump, writer, () => new BatchWriter(types).columns);
+      };
       return {
         columns,
-        scan(request): Scan {
-          const filters = [...narrowing, ...request.filters];
-          const kept = selectStates(
-            operators.map(o => o.operator),
-            o => snapshot.statesOf(o),
-            filters,
-          );
-          const writer = new BatchWriter(
-            request.columns.map(p => projectedType(columns, p)),
-            snapshot.timesCut,
-          );
-          const plans = new Map<StateVariant, VariantPlan>();
-          const pump = new KeyedPump(
-            {
-              operators: kept,
-              planOf(variant) {
-                if (!wanted(filters)(variant)) return undefined;
-                let plan = plans.get(variant);
-                if (plan === undefined) {
-                  plan = { variant, fills: request.columns.map(p => timerFill(variant, p, typed)) };
-                  plans.set(variant, plan);
-                }
-                return plan;
-              },
-              filterOf: (part, states) => {
-                const narrowed = keyFilterOf(snapshot, part, states, filters, typed);
-                // the key of a timer stands inside it, not in front: only key groups can be pruned
-                return narrowed === undefined ? undefined : narrowed.keyGroups === undefined ? {} : { keyGroups: narrowed.keyGroups };
-              },
-              values: true,
-              timers: true,
-            },
-            snapshot.pumpContext,
-            writer,
-          );
-          return scanOf(
-            writer,
-            () => pump.step(),
-            () => pump.close(),
-            request.limit,
-          );
-        },
+        scan: request => scanPieces(pieces(request), snapshot.pieceContext, { table: TIMERS.name, restrictions, columns, request }),
+        pieces,
         explain(request) {
           const filters = [...narrowing, ...request.filters];
           const kept = selectStates(
