@@ -4,12 +4,12 @@
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StateQueryError } from '../../src/errors.js';
 import { BytesColumn, type Column, columnValue } from '../../src/io/column.js';
 import { ReadStats } from '../../src/io/source.js';
-import { openAs } from '../../src/stateinfo/opening.js';
+import { type Opening, openAs } from '../../src/stateinfo/opening.js';
 import type { OpenedSnapshot } from '../../src/tables/snapshot.js';
 import type { Scan, ScanRequest } from '../../src/tables/table.js';
 import { type PoolOptions, WorkerPool } from '../../src/workers/pool.js';
@@ -30,10 +30,10 @@ interface Opened {
   readonly workers: WorkerPool;
 }
 
-async function open(path: string, options: PoolOptions = {}): Promise<Opened> {
+async function open(path: string, options: PoolOptions = {}, more: Partial<Opening> = {}): Promise<Opened> {
   const remarks: string[] = [];
   const stats = new ReadStats();
-  const opening = { path, asOfMillis: 1_700_000_000_000n };
+  const opening: Opening = { path, asOfMillis: 1_700_000_000_000n, ...more };
   const workers = new WorkerPool(opening, { threshold: 0, pieceBytes: 1, worth: 0, file: worker.file, only: true, ...options });
   const snapshot = await openAs(opening, { stats, workers, warn: message => remarks.push(message) });
   return { snapshot, stats, remarks, workers };
@@ -246,5 +246,23 @@ it('one thread reads all where no worker can be started', async () => {
     expect(answer(opened, 'keyed_state', 2).rows).toEqual(answer(opened, 'keyed_state', 1).rows);
   } finally {
     opened.snapshot.close();
+  }
+});
+
+it('workers know what the snapshot was opened with: names, classes, times to live', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'statequery-names-'));
+  const names = join(directory, 'names.yaml');
+  writeFileSync(names, 'operators:\n  kinds-uid:\n    name: by hand\n');
+  const name = '2.3-kinds-rocksdb-canonical';
+  const ttl = [{ state: 'ttl', millis: 1000n }];
+  const opened = await open(fixture(name), {}, { names: { names }, jars: [resolve(fixture(name), '../../../classes.jar')], ttl });
+  try {
+    const filters = [{ column: 'key_group', op: '>=' as const, value: { kind: 'integer' as const, value: 0n } }];
+    const several = answer(opened, 'keyed_state', 2, { filters });
+    expect(opened.workers.taken).toBeGreaterThan(1);
+    expect(several).toEqual(answer(opened, 'keyed_state', 1, { filters }));
+  } finally {
+    opened.snapshot.close();
+    rmSync(directory, { recursive: true, force: true });
   }
 });
