@@ -29,9 +29,9 @@ export interface Run {
 }
 
 const TICKS_A_SECOND = 100;
-/** between two looks at the memory: often at first, for commands that are over at once */
-const FIRST_LOOKS = 4;
-const LATER_LOOKS = 25;
+/** ms between two looks at the memory: more often at first, for commands that are over at once; looking slows what is looked at */
+const FIRST_LOOKS = 20;
+const LATER_LOOKS = 100;
 
 /** Runs a command to its end. @throws Error when it ends with another code than 0 */
 export function run(
