@@ -50,7 +50,7 @@ export async function parseStatement(parser: Parser, whole: string, statement: S
 
 /** What the parser says of no place: of the name in it, where there is one. */
 function withoutPlace(message: string, places: Places): SqlError {
-  const escaped = /^unicode_to_utf8 NOT IMPLEMENTED/.test(message);
+  const escaped = /^unicode_to_utf8\b/.test(message);
   const place = escaped ? places.ofWord('\\u') : places.ofQuoted(message);
   const where = place.line === undefined ? '' : `line ${place.line}, column ${place.column}: `;
   if (escaped)

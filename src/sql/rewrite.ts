@@ -165,9 +165,9 @@ export class Rewriter {
 
   /** Every child in its text form. */
   private async children(expr: Expr): Promise<void> {
-    const todo: [Expr, (next: Expr) => void][] = [];
-    eachChild(expr, (child, replace) => todo.push([child, replace]));
-    for (const [child, replace] of todo) replace(await this.plain(child));
+    const children: [Expr, (next: Expr) => void][] = [];
+    eachChild(expr, (child, replace) => children.push([child, replace]));
+    for (const [child, replace] of children) replace(await this.plain(child));
   }
 
   private async column(expr: ColumnRef): Promise<Rewritten> {

@@ -167,7 +167,7 @@ function plainWords(text: string, node: OriginalPlace['node'] | undefined, state
       /^Unimplemented type for cast \((.*) -> (.*?)\)(?= when|$)/s,
       (_, from: string, to: string) => `${shortened(from)} cannot become ${shortened(to)}`,
     )
-    .replace(/^unicode_to_utf8 NOT IMPLEMENTED.*/s, "escapes of characters in E'…' are not read")
+    .replace(/^unicode_to_utf8\b.*/s, "escapes of characters in E'…' are not read")
     .replace(REGEX_PROBLEM, 'the regular expression $2 cannot be read: $1')
     .replace(/ when casting from source column (\S+)/, ' (column $1)')
     .replace(/!+$/gm, '')
