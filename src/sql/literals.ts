@@ -133,7 +133,8 @@ export function exactNumber(literal: Literal): Decimal | undefined {
   const [, sign, whole, fraction = '', exponent = '0'] = parts;
   const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n);
   if (digits === 0n) return new Decimal(0n, 0);
-  const shift = Math.max(-HUGE, Math.min(HUGE, Number(exponent)));
+  const most = HUGE + whole.length + fraction.length;
+  const shift = Math.max(-most, Math.min(most, Number(exponent)));
   const scale = fraction.length - shift;
   return scale >= 0 ? new Decimal(digits, scale) : new Decimal(digits * 10n ** BigInt(-scale), 0);
 }

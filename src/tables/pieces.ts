@@ -7,8 +7,9 @@
  * A piece that no worker has taken when its turn comes is read here: so it is with the first ones, with those while workers start, and
  * with all of them where none can be started. Workers cost about half a second of processor time, so they are started when what is left
  * will take longer than that, by the time that the first pieces took: what ends early (a LIMIT) starts none. Counting canonical files
- * is not cut in pieces: it runs at about the speed of reading (10^7 keys, 1.3 GB: 0.6 s with one thread, 0.9 s with two workers). A worker that is not heard of any more is given up; its
- * piece is read here from its first batch on, without the batches that were handed out.
+ * is not cut in pieces: it runs at about the speed of reading (10^7 keys, 1.3 GB: 0.6 s with one thread, 0.9 s with two workers). A
+ * worker that is not heard of any more is given up; its piece is read here from its first batch on, without the batches that were handed
+ * out: where batches begin and end depends on the rows alone.
  */
 import { BatchReader } from '../io/batch-bytes.js';
 import { type Column, type ColumnBatch, wasCut } from '../io/column.js';

@@ -15,8 +15,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { PlainError } from '../errors.js';
-import type { ReadCounts } from '../io/source.js';
-import type { ScanJob } from '../tables/pieces.js';
+import type { PieceNews, ScanJob } from '../tables/pieces.js';
 
 export const STOP = 0;
 export const NEWS = 1;
@@ -38,15 +37,9 @@ export interface JobMessage {
   readonly port: MessagePort;
 }
 
-/** Some batches of a piece (PieceNews of tables/pieces.ts). */
-export interface NewsMessage {
-  readonly buffer: ArrayBuffer | undefined;
-  readonly length: number;
-  readonly counts: ReadCounts;
-  readonly files: readonly string[];
-  readonly remarks: readonly string[];
+/** Some batches of a piece; errors do not cross threads as what they are. */
+export interface NewsMessage extends Omit<PieceNews, 'error'> {
   readonly error: PlainError | undefined;
-  readonly last: boolean;
 }
 
 /** Bytes of a buffer of news, unless one batch is larger. */
