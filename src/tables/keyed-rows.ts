@@ -9,13 +9,12 @@ import type { KeyedHandle, StreamHandle } from '../checkpoint/handles.js';
 import { CorruptError, SqlError, StateQueryError } from '../errors.js';
 import type { BytesColumn, Column, FixedColumn } from '../io/column.js';
 import { Cursor } from '../io/cursor.js';
-import { jsonOf, textOf } from '../io/json.js';
+import { textOf } from '../io/json.js';
 import type { ReadStats } from '../io/source.js';
 import type { Codec } from '../serializers/codec.js';
 import { opaqueJson } from '../serializers/opaque.js';
-import { compileDecoder, type Decoder } from '../serializers/wire.js';
 import type { EntryCursor, EntryFilter, EntryRange, KeyedStateReader, StateContext } from '../state/entry.js';
-import { JsonText } from '../types.js';
+import { appenderOf } from './appender.js';
 import type { BatchWriter } from './batch.js';
 import type { KeyScope } from './key-lookup.js';
 import { type KeyedPart, type OperatorStates, openPart, type StateVariant } from './states.js';
@@ -662,9 +661,6 @@ export function isDamage(error: StateQueryError): boolean {
 
 // ---------------------------------------------------------------------------------------------------------------- fills
 
-/** Values before one of a kind gets a decoder of its own. */
-const COMPILE_AFTER = 256;
-
 /** A constant text, or NULL. */
 export function fillText(text: string | null): Fill {
   if (text === null) return fillNull;
@@ -680,45 +676,19 @@ export function fillPiece(
   start: (row: KeyedRow) => number,
   end: (row: KeyedRow) => number,
 ): Fill {
-  const begin = (row: KeyedRow) => row.cursor.reset(row.entry.bytes, start(row), end(row), Math.max(0, row.entry.base));
   // what could not be told apart stands in the first part, the others are not there
   const absent = (row: KeyedRow) => start(row) < 0 || (row.entry.unsplitKey !== undefined && start(row) === end(row));
-  const direct = form === 'value' || (form === 'text' && codec.type.kind === 'VARCHAR');
-  if (direct) {
-    let seen = 0;
-    let target: Column | undefined;
-    let decoder: Decoder | undefined;
-    return (row, out) => {
-      if (absent(row)) {
-        out.pushNull();
-        return;
-      }
-      if (decoder !== undefined && out === target) {
-        const { length } = out;
-        const { bytes, base } = row.entry;
-        const to = end(row);
-        if (decoder(bytes, start(row), to, out, row.cursor, Math.max(base, 0)) === to) return;
-        out.truncate(length);
-      } else if (++seen === COMPILE_AFTER) {
-        target = out;
-        decoder = compileDecoder(codec, out);
-      }
-      const c = begin(row);
-      codec.append(c, out);
-      if (c.position !== c.end) c.expectEnd(what);
-    };
-  }
-  const write = form === 'json' ? jsonOf : textOf;
+  const append = appenderOf(codec, form);
   return (row, out) => {
     if (absent(row)) {
       out.pushNull();
       return;
     }
-    const c = begin(row);
-    const value = codec.read(c);
-    if (c.position !== c.end) c.expectEnd(what);
-    if (value === null) out.pushNull();
-    else (out as BytesColumn).pushString(value instanceof JsonText && form === 'json' ? value.text : write(codec.type, value));
+    const { bytes } = row.entry;
+    const base = Math.max(0, row.entry.base);
+    const to = end(row);
+    const at = append(bytes, start(row), to, base, out);
+    if (at !== to) row.cursor.reset(bytes, at, to, base).expectEnd(what);
   };
 }
 
